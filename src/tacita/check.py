@@ -1,0 +1,98 @@
+"""What may be asked for, and the words for what may not.
+
+Every message is one sentence: what must be what, what was given, and the way out.
+Parameters may be quoted in a message; **cells of the data never**: a column, a count and row numbers stand for them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+class TacitaError(ValueError):
+    """The user's mistake, said in one sentence with the way out."""
+
+
+class TacitaWarning(UserWarning):
+    """Something the user should know that does not stop the work."""
+
+
+def quoted(names: Iterable[object], most: int = 5) -> str:
+    """Names in quotes, at most `most` of them, the rest counted."""
+    listed = [repr(str(name)) for name in names]
+    if len(listed) <= most:
+        return ", ".join(listed)
+    return ", ".join(listed[:most]) + f" and {len(listed) - most:,} more"
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """`3 records`, `1 record`: a count with its noun."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def columns_exist(what: str, names: Sequence[str], columns: Sequence[str]) -> None:
+    """Every name is a column; a near miss is suggested."""
+    absent = [name for name in names if name not in columns]
+    if not absent:
+        return
+    near = difflib.get_close_matches(absent[0], columns, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else f" The columns are {quoted(columns, most=8)}."
+    raise TacitaError(f"{what} not in the data: {quoted(absent)}.{hint}")
+
+
+def unique_names(what: str, names: Sequence[str]) -> None:
+    """No name is given twice."""
+    twice = sorted({name for name in names if list(names).count(name) > 1})
+    if twice:
+        raise TacitaError(f"{what} must be named once each; got {quoted(twice)} more than once.")
+
+
+def names(what: str, value: object) -> tuple[str, ...]:
+    """One name or several, as a tuple of texts."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        value = (value,)
+    if not isinstance(value, Iterable):
+        raise TacitaError(f"{what} must be a list of column names; got {value!r}.")
+    listed = tuple(value)
+    if not all(isinstance(name, str) for name in listed):
+        wrong = next(name for name in listed if not isinstance(name, str))
+        raise TacitaError(f"{what} must be a list of column names; got {wrong!r} in it.")
+    unique_names(what, listed)
+    return listed
+
+
+def number(what: str, value: Any) -> float:
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise TacitaError(f"{what} must be a number; got {value!r}.")
+    return float(value)
+
+
+def whole(what: str, value: Any, least: int) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value or value != math.floor(value):
+        raise TacitaError(f"{what} must be a whole number of at least {least}; got {value!r}.")
+    if value < least:
+        raise TacitaError(f"{what} must be at least {least}; got {value!r}.")
+    return int(value)
+
+
+def share(what: str, value: Any, *, zero: bool = True, one: bool = True) -> float:
+    """A probability, open or closed at either end."""
+    low, high = ("[0" if zero else "(0"), ("1]" if one else "1)")
+    inside = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    if not inside or (value == 0 and not zero) or (value == 1 and not one):
+        raise TacitaError(f"{what} must be in {low}, {high}; got {value!r}.")
+    return float(value)
+
+
+def one_of(what: str, value: Any, choices: Sequence[str]) -> str:
+    """One of a few words."""
+    if value not in choices:
+        raise TacitaError(f"{what} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
+    return str(value)

@@ -1,0 +1,5 @@
+"""What is known of a survey file: values, labels, scales, record numbers; files in and out; demo surveys."""
+
+from tacita.data.data import Data, Variable
+
+__all__ = ["Data", "Variable"]

@@ -1,0 +1,181 @@
+"""Data: a frame, what is known of each variable, and a stable number for each record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacita import check, frame
+from tacita.arrays import Floats, Ints
+from tacita.check import TacitaError
+from tacita.frame import Coded, Frame
+
+Scale = Literal["nominal", "ordinal", "numeric"]
+SCALES = ("nominal", "ordinal", "numeric")
+
+FEW_VALUES = 20
+"""Whole numbers with at most this many different values are taken for codes of categories."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variable:
+    """What is known of one variable besides its values."""
+
+    label: str = ""
+    """What the variable means."""
+    value_labels: Mapping[Any, str] = field(default_factory=dict)
+    """What its codes mean."""
+    missing: tuple[Any, ...] = ()
+    """Codes that stand for a missing value."""
+    not_applicable: tuple[Any, ...] = ()
+    """Codes of those to whom the question does not apply: a category under every missing-value rule.
+    The empty text stands for a blank."""
+    scale: Scale | None = None
+    """nominal, ordinal or numeric; None: to be inferred from the values."""
+
+    def __post_init__(self) -> None:
+        if self.scale is not None:
+            check.one_of("scale", self.scale, SCALES)
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A survey file in memory.
+
+    Every function of Tacita takes `Data`, a path, or any pandas, Polars or Arrow table; `tacita.read` and `Data.of`
+    make `Data` of the last two. Nothing ever changes a `Data`: steps return a new one with the same record numbers.
+
+    >>> import polars as pl
+    >>> data = Data.of(pl.DataFrame({"sex": ["f", "m", None], "age": [31, 47, 25]}))
+    >>> len(data), data.columns
+    (3, ('sex', 'age'))
+    """
+
+    table: Frame
+    """The values."""
+    variables: Mapping[str, Variable] = field(default_factory=dict)
+    """What is known of the variables, by name; columns that are not named here are plain."""
+    native: Any = None
+    """The caller's own table, for `to_native`."""
+    changed: frozenset[str] = frozenset()
+    """Columns that differ from the caller's table."""
+    numbers_of_records: Ints | None = None
+    """Record numbers, if they are not simply 1 to n."""
+
+    def __post_init__(self) -> None:
+        check.columns_exist("variables", list(self.variables), self.columns)
+        if self.numbers_of_records is not None and len(self.numbers_of_records) != len(self):
+            raise TacitaError(f"record numbers must be one per record; got {len(self.numbers_of_records):,}.")
+
+    @classmethod
+    def of(cls, source: Any, variables: Mapping[str, Variable] | None = None) -> Data:
+        """`Data` of anything that holds a table: Data, a path, or a pandas, Polars or Arrow table."""
+        if isinstance(source, Data):
+            return source if variables is None else replace(source, variables=variables)
+        if isinstance(source, str | Path):
+            from tacita.data.files import read
+
+            return cls.of(read(source), variables)
+        return cls(frame.from_native(source), variables or {}, native=source)
+
+    def __len__(self) -> int:
+        return self.table.height
+
+    def __repr__(self) -> str:
+        # Never the cells: a Data is printed into logs and notebooks.
+        return f"<Data: {check.counted(len(self), 'record')}, {check.counted(len(self.columns), 'variable')}>"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the variables."""
+        return tuple(self.table.columns)
+
+    @cached_property
+    def record(self) -> Ints:
+        """The stable number of each record, from 1 unless given."""
+        if self.numbers_of_records is not None:
+            return self.numbers_of_records
+        return np.arange(1, len(self) + 1, dtype=np.int64)
+
+    def variable(self, name: str) -> Variable:
+        """What is known of a variable."""
+        return self.variables.get(name, Variable())
+
+    def scale(self, name: str) -> Scale:
+        """The scale of a variable, declared or inferred: text and codes nominal, ordered categories ordinal,
+        measured numbers (fractions, or whole numbers with more than 20 values) numeric."""
+        declared = self.variable(name).scale
+        if declared is not None:
+            return declared
+        if frame.is_ordered(self.table, name):
+            return "ordinal"
+        if frame.is_float(self.table, name):
+            return "numeric"
+        if frame.is_whole(self.table, name) and frame.distinct(self.table, name) > FEW_VALUES:
+            return "numeric"
+        return "nominal"
+
+    def numbers(self, name: str) -> Floats:
+        """A variable as numbers, NaN where missing."""
+        return frame.numbers(self.table, name)
+
+    def coded(self, name: str, not_applicable: Iterable[Any] = ()) -> Coded:
+        """A variable as codes of its categories, 0 where missing.
+
+        Codes declared not applicable are categories; the empty text among them makes a blank one.
+        """
+        known = self.variable(name)
+        applied = (*known.not_applicable, *not_applicable)
+        codes, values = frame.coded(self.table, name)
+        gone = {value for value in known.missing if value not in applied}
+        if gone:
+            kept = np.array([0, *(0 if value in gone else 1 for value in values)], dtype=np.uint32)
+            codes, values = _compacted(codes * kept[codes], values)
+        if "" in applied and (codes == 0).any():
+            # The blank becomes category 1, and nothing is missing any more.
+            codes, values = codes + np.uint32(1), ("", *values)
+        return Coded(codes, values)
+
+    def with_columns(self, columns: Mapping[str, Any]) -> Data:
+        """A copy with some columns replaced or added."""
+        fresh = frame.table(columns)
+        return replace(
+            self, table=self.table.with_columns(fresh.get_columns()), changed=self.changed | frozenset(columns)
+        )
+
+    def take(self, rows: Ints) -> Data:
+        """Some of the records, in the order given, with their record numbers."""
+        return Data(self.table[rows], self.variables, numbers_of_records=self.record[rows])
+
+    def to_native(self) -> Any:
+        """The caller's kind of table: index and untouched columns as they were."""
+        return frame.to_native(self.table, self.native, self.changed)
+
+    def describe(self) -> Frame:
+        """One row per variable: label, scale and whether it was inferred, different values, missing values."""
+        names = list(self.columns)
+        declared = [self.variable(name).scale is not None for name in names]
+        return frame.table(
+            {
+                "variable": names,
+                "label": [self.variable(name).label for name in names],
+                "scale": [self.scale(name) for name in names],
+                "inferred": [not known for known in declared],
+                "values": [frame.distinct(self.table, name) for name in names],
+                "missing": [int(frame.missing(self.table, name).sum()) for name in names],
+            }
+        )
+
+
+def _compacted(codes: NDArray[Any], values: tuple[Any, ...]) -> Coded:
+    """Codes without the ones that no longer stand for a category."""
+    kept = np.unique(codes[codes > 0])
+    lookup = np.zeros(len(values) + 1, dtype=np.uint32)
+    lookup[kept] = np.arange(1, len(kept) + 1, dtype=np.uint32)
+    return Coded(lookup[codes], tuple(values[c - 1] for c in kept))

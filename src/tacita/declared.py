@@ -1,0 +1,110 @@
+"""Declarations that are data: frozen dataclasses that go to TOML and come back.
+
+A file holds `format = 1` and one table per declaration (`[scenario]`, `[policy]`), so that one project file can hold
+them all.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import tomli_w
+
+from tacita import check
+from tacita.check import TacitaError
+
+FORMAT = 1
+"""The number of the file format; a file with a higher one was written by a newer Tacita."""
+
+
+class Declared:
+    """A frozen dataclass that is written to and read from one table of a TOML file."""
+
+    section: ClassVar[str]
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """The declaration of a mapping; an unknown field is an error that suggests the right one."""
+        fields = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
+        for name in given:
+            if name not in fields:
+                near = difflib.get_close_matches(name, fields, n=1)
+                hint = f"Did you mean {near[0]!r}?" if near else f"The fields are {', '.join(fields)}."
+                raise TacitaError(f"{cls.section} has no field {name!r}. {hint}")
+        try:
+            return cls(**given)
+        except TypeError:
+            raise TacitaError(f"{cls.section} must name {cls._required()}.") from None
+
+    @classmethod
+    def _required(cls) -> str:
+        fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+        return check.quoted(
+            field.name
+            for field in fields
+            if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that differ from their defaults, as plain lists, tables, texts and numbers."""
+        out = {}
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            default = field.default_factory() if callable(field.default_factory) else field.default
+            if value != default:
+                out[field.name] = plain(value)
+        return out
+
+    @classmethod
+    def from_toml(cls, text: str, source: str = "the text") -> Self:
+        """The declaration of a TOML text."""
+        try:
+            document = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise TacitaError(f"{source} is not valid TOML: {error}.") from None
+        number = document.get("format", FORMAT)
+        if number != FORMAT:
+            raise TacitaError(f"{source} has format {number!r}; this version reads format {FORMAT}, update Tacita.")
+        if not isinstance(document.get(cls.section), dict):
+            raise TacitaError(f"{source} has no [{cls.section}] table; add one.")
+        return cls.from_dict(document[cls.section])
+
+    def to_toml(self) -> str:
+        """The declaration as a TOML text; what is not there has its default."""
+        return tomli_w.dumps({"format": FORMAT, self.section: self.to_dict()})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The declaration in a TOML file."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise TacitaError(f"{path.name} is not valid TOML: it is not UTF-8 text; save it as UTF-8.") from None
+        except OSError as error:
+            reason = (error.strerror or "it cannot be opened").lower()
+            raise TacitaError(f"{path.name} cannot be read: {reason}; check the path of the {cls.section}.") from None
+        return cls.from_toml(text, path.name)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the declaration to a TOML file."""
+        path = Path(path)
+        path.write_text(self.to_toml(), encoding="utf-8")
+        return path
+
+
+def plain(value: Any) -> Any:
+    """A value as TOML and JSON know it: dataclasses as tables, tuples as lists, absent fields left out."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+        return {name: plain(part) for name, part in fields if part is not None}
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    return value

@@ -1,0 +1,196 @@
+"""The only module that knows a frame library: Polars inside, Narwhals at the door.
+
+The rest of Tacita sees columns as NumPy arrays: numbers as float64 with NaN for missing, categories as integer codes
+with 0 for missing. What a caller passed in (pandas, Polars, Arrow) is what he gets back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from tacita import check
+from tacita.arrays import Bools, Codes, Floats, Ints
+from tacita.check import TacitaError
+
+Frame = pl.DataFrame
+
+
+class Coded(NamedTuple):
+    """A categorical column: codes, 0 for missing, and the values that the codes 1, 2, ... stand for."""
+
+    codes: Codes
+    values: tuple[Any, ...]
+
+
+def from_native(native: Any) -> Frame:
+    """A Polars frame of any eager frame; the caller's frame is never changed."""
+    if isinstance(native, pl.LazyFrame):
+        raise TacitaError("data must be loaded; got a lazy frame, call .collect() on it first.")
+    if isinstance(native, pl.DataFrame):
+        return native
+    try:
+        door = nw.from_native(native, eager_only=True)
+    except TypeError:
+        kind = type(native).__name__
+        raise TacitaError(f"data must be a path or a pandas, Polars or Arrow table; got {kind}.") from None
+    except ValueError:
+        # Narwhals refuses duplicate column names before we can; its message is long.
+        check.unique_names("columns", [str(name) for name in native.columns])
+        raise TacitaError("the table could not be read; check its column names.") from None
+    columns = [str(name) for name in door.columns]
+    check.unique_names("columns", columns)
+    return pl.DataFrame([_series(name, door[given]) for name, given in zip(columns, door.columns, strict=True)])
+
+
+def _series(name: str, column: Any) -> pl.Series:
+    try:
+        series = pl.Series(name, column.to_arrow())
+    except Exception:
+        # Arrow's message quotes a cell.
+        raise TacitaError(f"column {name!r} mixes several types; make it all text or all numbers.") from None
+    if series.dtype == pl.Null:
+        return series.cast(pl.String)
+    return series.fill_nan(None) if series.dtype.is_float() else series
+
+
+def to_native(frame: Frame, native: Any, changed: Iterable[str]) -> Any:
+    """The caller's kind of table with the changed columns replaced; index and untouched columns as they were."""
+    if native is None or isinstance(native, pl.DataFrame):
+        return frame
+    door = nw.from_native(native, eager_only=True)
+    given = {str(name): name for name in door.columns}
+    backend = door.implementation
+    fresh = [
+        nw.new_series(given.get(name, name), frame[name].to_list(), backend=backend)
+        for name in frame.columns
+        if name in set(changed) or name not in given
+    ]
+    return door.with_columns(*fresh).select([given.get(name, name) for name in frame.columns]).to_native()
+
+
+def table(columns: Mapping[str, Any]) -> Frame:
+    """A frame of arrays and coded columns."""
+    return pl.DataFrame([_column(name, values) for name, values in columns.items()])
+
+
+def _column(name: str, values: Any) -> pl.Series:
+    if isinstance(values, tuple) and len(values) == 2 and isinstance(values[0], np.ndarray):
+        codes, labels = values
+        lookup = pl.Series(name, [None, *labels])
+        return lookup.gather(pl.Series(codes.astype(np.uint32)))
+    series = pl.Series(name, values)
+    return series.fill_nan(None) if series.dtype.is_float() else series
+
+
+def numbers(frame: Frame, name: str) -> Floats:
+    """A numeric column as float64, NaN where missing; text is an error that names the column."""
+    series = frame[name]
+    if series.null_count() == len(series):
+        return np.full(len(series), np.nan)
+    if not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
+        raise TacitaError(f"column {name!r} must hold numbers; it holds {_kind(series)}.")
+    return series.cast(pl.Float64).to_numpy()
+
+
+def _kind(series: pl.Series) -> str:
+    if series.dtype in (pl.String, pl.Categorical, pl.Enum):
+        return "text"
+    return "dates or times" if series.dtype.is_temporal() else "something else"
+
+
+def is_float(frame: Frame, name: str) -> bool:
+    """Whether a column holds floating-point numbers."""
+    return bool(frame[name].dtype.is_float())
+
+
+def is_whole(frame: Frame, name: str) -> bool:
+    """Whether a column holds whole numbers."""
+    return bool(frame[name].dtype.is_integer())
+
+
+def is_ordered(frame: Frame, name: str) -> bool:
+    """Whether a column's categories have a declared order."""
+    return bool(frame[name].dtype == pl.Enum)
+
+
+def missing(frame: Frame, name: str) -> Bools:
+    """Where a column is missing: null, or NaN in a column of floats."""
+    series = frame[name]
+    gone = series.is_null()
+    if series.dtype.is_float():
+        gone = gone | series.is_nan().fill_null(False)
+    return gone.to_numpy()
+
+
+def distinct(frame: Frame, name: str) -> int:
+    """The number of different values that are not missing."""
+    series = frame[name].drop_nulls()
+    return int((series.drop_nans() if series.dtype.is_float() else series).n_unique())
+
+
+def coded(frame: Frame, name: str) -> Coded:
+    """A column as codes into its sorted values, so that codes do not depend on the order of the records."""
+    series = frame[name]
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    if series.dtype.is_nested() or series.dtype == pl.Object:
+        raise TacitaError(f"column {name!r} holds lists or objects; keys must be text, numbers or dates.")
+    if series.dtype.is_integer():
+        quick = _coded_by_range(series)
+        if quick is not None:
+            return quick
+    if series.dtype in (pl.Categorical, pl.Enum):
+        series = series.cast(pl.String)
+    values = series.drop_nulls().unique().sort()
+    if series.dtype == pl.String:
+        # Enum codes follow the order of its categories, and the cast is Polars' fastest way from text to codes.
+        codes = series.cast(pl.Enum(values)).to_physical()
+        return Coded((codes.cast(pl.UInt32) + 1).fill_null(0).to_numpy(), tuple(values.to_list()))
+    places = pl.DataFrame({"value": values, "code": np.arange(1, len(values) + 1, dtype=np.uint32)})
+    joined = pl.DataFrame({"value": series}).join(places, on="value", how="left", maintain_order="left")
+    return Coded(joined["code"].fill_null(0).to_numpy(), tuple(values.to_list()))
+
+
+def _coded_by_range(series: pl.Series, most: int = 1 << 20) -> Coded | None:
+    """Codes of whole numbers that lie close together, without hashing or sorting."""
+    low, high = series.min(), series.max()
+    if not isinstance(low, int) or not isinstance(high, int) or high - low >= most:
+        return None
+    offsets = (series.cast(pl.Int64) - low + 1).fill_null(0).to_numpy()
+    present = np.bincount(offsets, minlength=high - low + 2) > 0
+    present[0] = False
+    lookup = np.cumsum(present).astype(np.uint32)
+    lookup[0] = 0
+    return Coded(lookup[offsets], tuple((np.flatnonzero(present) - 1 + low).tolist()))
+
+
+def head(frame: Frame, name: str, rows: Ints) -> list[Any]:
+    """Values of a column at some rows, for internal tables only."""
+    return frame[name].gather(rows).to_list()
+
+
+def read_text(
+    source: Any, *, delimiter: str, columns: Sequence[str], quote: str | None = '"', skip_header: bool = True
+) -> Frame:
+    """A delimited text of known shape as a frame of texts; empty fields are missing."""
+    return pl.read_csv(
+        source,
+        separator=delimiter,
+        has_header=False,
+        skip_rows=1 if skip_header else 0,
+        new_columns=list(columns),
+        infer_schema=False,
+        quote_char=quote,
+        missing_utf8_is_empty_string=False,
+    )
+
+
+def read_parquet(path: Path) -> Frame:
+    """A Parquet file, loaded."""
+    return pl.read_parquet(path, glob=False, use_pyarrow=False, hive_partitioning=False)

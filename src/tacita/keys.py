@@ -1,0 +1,284 @@
+"""The key table: everything about categorical keys is a function of it.
+
+Records are grouped once by their key (the combination of their values on the key variables); measures run on the
+distinct keys, and results are joined back by record. A million records are then as cheap as their distinct keys.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacita import check, frame, matching, sums
+from tacita.arrays import Bools, Codes, Floats, Ints
+from tacita.check import TacitaError, TacitaWarning
+from tacita.data import Data
+from tacita.matching import Keys
+from tacita.scenario import MissingRule, Scenario
+
+GREATEST_WEIGHT = 2.0**47
+
+
+@dataclass(frozen=True, eq=False)
+class KeyTable:
+    """The distinct keys of a file, one per row."""
+
+    keys: tuple[str, ...]
+    """The key variables."""
+    codes: Codes
+    """Their codes, one row per key, 0 for missing."""
+    values: tuple[tuple[Any, ...], ...]
+    """What the codes 1, 2, ... of each variable stand for."""
+    records: Ints
+    """How many records carry the key (n_k)."""
+    sample_count: Floats
+    """How many records count for it (f); differs from `records` where values are missing."""
+    population_count: Floats
+    """How many units of the population are estimated, or known, to count for it (F)."""
+    row: Ints
+    """For each record of the file the row of its key."""
+    rule: MissingRule
+    """How records with missing values count."""
+    source: str
+    """Where F comes from: weights, population_size, sampling_fraction, register, or census (F = f)."""
+
+    @property
+    def size(self) -> int:
+        """Number of records."""
+        return len(self.row)
+
+    @property
+    def complete(self) -> Bools:
+        """Which keys have no missing value."""
+        return shown_fully(self.codes)
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether any key has a missing value."""
+        return not bool(self.complete.all())
+
+    @property
+    def sampling_probability(self) -> Floats:
+        """p = f/F, at most 1: a file cannot hold more than its population."""
+        return np.minimum(1.0, self.sample_count / self.population_count)
+
+    def per_record(self, by_key: NDArray[Any]) -> NDArray[Any]:
+        """A result by key as a result by record."""
+        return by_key[self.row]
+
+
+def key_table(data: Data, scenario: Scenario, keys: tuple[str, ...] | None = None, register: Any = None) -> KeyTable:
+    """The key table of a file under a scenario: f and F for each distinct key, by the scenario's missing-value rule."""
+    scenario.check_against(data)
+    if len(data) == 0:
+        raise TacitaError("the file has no records; there is nothing to assess.")
+    names = scenario.keys if keys is None else keys
+    _check_keys(data, names)
+    weights = survey_weights(data, scenario)
+    columns = [data.coded(name, scenario.not_applicable.get(name, ())) for name in names]
+    row, codes = distinct_keys([column.codes for column in columns], [len(column.values) for column in columns])
+    rule = scenario.missing
+    if rule.name == "no_match":
+        row, codes = _incomplete_apart(row, codes)
+    records = np.bincount(row, minlength=len(codes))
+    totals = _totals(row, records, weights)
+    counted = matching_counts(codes, Keys(codes, totals), rule, records)
+    f, F = counted[:, 0], counted[:, 0]
+    source = "census"
+    if weights is not None:
+        F, source = counted[:, 1], "weights"
+    elif scenario.population_size is not None:
+        F, source = f * (scenario.population_size / len(data)), "population_size"
+    elif scenario.sampling_fraction is not None:
+        F, source = f / scenario.sampling_fraction, "sampling_fraction"
+    values = tuple(column.values for column in columns)
+    table = KeyTable(names, codes, values, records, f, F, row, rule, source)
+    return table if register is None else with_register(table, Data.of(register), scenario)
+
+
+def _check_keys(data: Data, names: tuple[str, ...]) -> None:
+    if not names:
+        raise TacitaError("the scenario has no categorical keys; pass keys=[...].")
+    if len(names) > matching.MOST_KEYS:
+        raise TacitaError(f"keys must be at most {matching.MOST_KEYS}; got {len(names)}, use several key sets.")
+    for name in names:
+        if frame.is_float(data.table, name):
+            infinite = np.isinf(data.numbers(name))
+            if infinite.any():
+                raise TacitaError(_rows_message(f"key {name!r} must be finite", "infinite", infinite, data))
+
+
+def _rows_message(what: str, adjective: str, where: Bools, data: Data) -> str:
+    numbers = data.record[where][:3].tolist()
+    shown = ", ".join(f"{number:,}" for number in numbers) + (", ..." if where.sum() > 3 else "")
+    return f"{what}; {check.counted(int(where.sum()), 'value')} {adjective} (records {shown}), correct the file."
+
+
+def survey_weights(data: Data, scenario: Scenario) -> Floats | None:
+    """The weights of the scenario: positive, finite, none missing; below 1 is a warning."""
+    if scenario.weight is None:
+        return None
+    name = scenario.weight
+    weights = data.numbers(name)
+    what = f"weight {name!r} must be positive"
+    for adjective, wrong in (
+        ("missing", np.isnan(weights)),
+        ("infinite", np.isinf(weights)),
+        ("negative", weights < 0),
+        ("zero", weights == 0),
+    ):
+        if wrong.any():
+            verb = "is" if wrong.sum() == 1 else "are"
+            raise TacitaError(_rows_message(what, f"{verb} {adjective}", wrong, data))
+    if weights.max() > GREATEST_WEIGHT:
+        raise TacitaError(f"weight {name!r} must be at most {GREATEST_WEIGHT:.0e}; check that it is a sampling weight.")
+    below = int((weights < 1).sum())
+    if below:
+        warnings.warn(
+            f"weight {name!r} is below 1 in {check.counted(below, 'record')}: a unit stands for at least itself; "
+            f"where F would be below f the risk is 1/f.",
+            TacitaWarning,
+            stacklevel=2,
+        )
+    return weights
+
+
+def shown_fully(codes: Codes) -> Bools:
+    """Which keys have no missing value."""
+    complete: Bools = np.all(codes > 0, axis=1)
+    return complete
+
+
+def distinct_keys(columns: list[Codes], sizes: list[int]) -> tuple[Ints, Codes]:
+    """For each record the row of its key, and the distinct keys in order."""
+    numbers = matching.combined(columns, [size + 1 for size in sizes], len(columns[0]))
+    row = _ranks(numbers)
+    first = np.empty(int(row.max()) + 1, dtype=np.int64)
+    first[row[::-1]] = np.arange(len(row) - 1, -1, -1)
+    return row, np.stack([codes[first] for codes in columns], axis=1)
+
+
+def _ranks(numbers: Ints) -> Ints:
+    """The rank of each number among the distinct ones, from 0."""
+    if numbers.max() < max(1 << 22, 4 * len(numbers)):
+        # Close together: a table of what occurs is faster than a sort.
+        occurs = np.bincount(numbers) > 0
+        return (np.cumsum(occurs) - 1)[numbers]
+    return np.unique(numbers, return_inverse=True)[1]
+
+
+def _incomplete_apart(row: Ints, codes: Codes) -> tuple[Ints, Codes]:
+    """Every record with a missing value as a key of its own: it matches nothing, not even its twin."""
+    complete = shown_fully(codes)
+    alone = np.flatnonzero(~complete[row])
+    kept = np.flatnonzero(complete)
+    place = np.zeros(len(codes), dtype=np.int64)
+    place[kept] = np.arange(len(kept))
+    moved = place[row]
+    moved[alone] = len(kept) + np.arange(len(alone))
+    return moved, np.concatenate([codes[kept], codes[row[alone]]])
+
+
+def _totals(row: Ints, records: Ints, weights: Floats | None) -> Ints:
+    """Per key what matching adds up: records, and the limbs of the sum of weights."""
+    if weights is None:
+        return records[:, None]
+    return np.column_stack([records, sums.group_sums(weights, row, len(records), sums.WEIGHT_BITS)])
+
+
+def matching_counts(targets: Codes, sources: Keys, rule: MissingRule, records: Ints) -> Floats:
+    """What counts for each target key: a column of counts and, where there are weights, one of weight sums."""
+    same = sources.codes is targets
+    if same and (rule.name in ("own_category", "no_match") or bool((targets > 0).all())):
+        return _as_counts(sources.totals)
+    complete = (1 << targets.shape[1]) - 1
+    rules: dict[str, matching.Rule] = {
+        "one_way": matching.one_way,
+        "wildcard": matching.wildcard,
+        "conservative": matching.conservative(complete),
+        "partial": matching.partial(complete, _partial_factor(targets, records, rule.factor)),
+        "no_match": matching.no_match(complete),
+        "own_category": matching.equal,
+    }
+    if rule.name == "sdcmicro":
+        rules["sdcmicro"] = matching.sdcmicro(complete, float(rule.factor or 0.0))
+    return matching.matched_counts(targets, sources, rules[rule.name], _as_counts)
+
+
+def _as_counts(totals: Ints) -> Floats:
+    counts = totals[:, 0].astype(np.float64)
+    if totals.shape[1] == 1:
+        return counts[:, None]
+    return np.column_stack([counts, sums.as_float(totals[:, 1:], sums.WEIGHT_BITS)])
+
+
+def _partial_factor(codes: Codes, records: Ints, factor: float | str | None) -> Callable[[int, Ints], Floats]:
+    """By how much a complete key counts another that is blank on some variables: one factor per blank, multiplied."""
+
+    def by_blanks(blanks: int, rows: Ints) -> Floats:
+        if isinstance(factor, int | float):
+            return np.full(len(rows), float(factor))
+        share = _share_of_value if factor == "expected" else _share_of_categories
+        out = np.ones(len(rows))
+        for variable in range(codes.shape[1]):
+            if blanks >> variable & 1:
+                out *= share(codes, records, rows, variable)
+        return out
+
+    return by_blanks
+
+
+def _share_of_categories(codes: Codes, records: Ints, rows: Ints, variable: int) -> Floats:
+    """1 / number of categories that occur."""
+    return np.full(len(rows), 1.0 / (np.unique(codes[:, variable]) > 0).sum())
+
+
+def _share_of_value(codes: Codes, records: Ints, rows: Ints, variable: int) -> Floats:
+    """The share with the key's own value among other records that agree on all other variables, 0 if none."""
+    others = [j for j in range(codes.shape[1]) if j != variable]
+    columns = [codes[rows, j] for j in others]
+    group = matching.combined(columns, [int(codes[:, j].max()) + 1 for j in others], len(rows))
+    _, group = np.unique(group, return_inverse=True)
+    alike = np.bincount(group, weights=records[rows])[group] - 1
+    return np.divide(records[rows] - 1, alike, out=np.zeros(len(rows)), where=alike > 0)
+
+
+def with_register(table: KeyTable, register: Data, scenario: Scenario) -> KeyTable:
+    """The table with F counted in a register of the population; at least f, since the file is part of it."""
+    if scenario.missing.name == "sdcmicro":
+        raise TacitaError("missing 'sdcmicro' is for one file only; choose another rule with a register.")
+    check.columns_exist("register: keys", table.keys, register.columns)
+    columns = [register.coded(name, scenario.not_applicable.get(name, ())) for name in table.keys]
+    translated = [
+        _translated(name, column, values)
+        for name, column, values in zip(table.keys, columns, table.values, strict=True)
+    ]
+    sizes = [int(codes.max(initial=0)) for codes in translated]
+    row, codes = distinct_keys(translated, sizes)
+    totals = np.bincount(row, minlength=len(codes))[:, None]
+    known = matching_counts(table.codes, Keys(codes, totals), table.rule, table.records)[:, 0]
+    short = int(table.records[known < table.sample_count].sum())
+    if short:
+        warnings.warn(
+            f"the register holds fewer units than the file for the keys of {check.counted(short, 'record')}: "
+            f"their F is set to f; check that the register covers the population and codes the keys alike.",
+            TacitaWarning,
+            stacklevel=2,
+        )
+    return replace(table, population_count=np.maximum(known, table.sample_count), source="register")
+
+
+def _translated(name: str, column: frame.Coded, values: tuple[Any, ...]) -> Codes:
+    """A register's codes in terms of the file's; values that the file does not have get codes of their own."""
+    if values and column.values and isinstance(values[0], str) != isinstance(column.values[0], str):
+        raise TacitaError(
+            f"key {name!r} is text in the file or in the register, numbers in the other; make them alike."
+        )
+    code_of = {value: code for code, value in enumerate(values, start=1)}
+    lookup = [0, *(code_of.get(value, len(values) + 1 + place) for place, value in enumerate(column.values))]
+    return np.array(lookup, dtype=np.uint32)[column.codes]

@@ -1,0 +1,196 @@
+"""Which records count for which: the rules for missing key values, on distinct keys, never on pairs of records.
+
+A key is a row of codes, 0 for missing. Keys that are missing on the same variables share a *pattern*. Two keys can only
+agree on the variables that both show, so for two patterns all matches are found by one sort of the keys cut down to
+those variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from tacita.arrays import Codes, Floats, Ints
+
+MOST_KEYS = 62
+"""A pattern is one bit per key in an int64."""
+
+
+class Keys(NamedTuple):
+    """Distinct keys, one per row, each with the columns of numbers that matching adds up."""
+
+    codes: Codes
+    totals: Ints
+
+
+class Contribution(NamedTuple):
+    """How keys of one pattern count for targets: those that agree on `shared`, times a factor."""
+
+    sources: tuple[int, ...]
+    shared: int
+    factor: float | Floats
+
+
+Rule = Callable[[int, Ints, list[int]], Iterator[Contribution]]
+"""What counts for the target rows of one pattern, given the patterns that occur among the sources."""
+
+
+def patterns(codes: Codes) -> Ints:
+    """For each key, one bit per variable that it shows."""
+    bits = np.int64(1) << np.arange(codes.shape[1], dtype=np.int64)
+    return (codes > 0) @ bits
+
+
+def matched_counts(
+    targets: Codes,
+    sources: Keys,
+    rule: Rule,
+    as_counts: Callable[[Ints], Floats],
+) -> Floats:
+    """What counts for each target key under a rule; whole matches are added as integers and rounded once."""
+    whole = np.zeros((len(targets), sources.totals.shape[1]), dtype=np.int64)
+    fractional = as_counts(whole)
+    target_patterns, source_patterns = patterns(targets), patterns(sources.codes)
+    occurring = [int(p) for p in np.unique(source_patterns)]
+    rows_of_source = {p: np.flatnonzero(source_patterns == p) for p in occurring}
+    project = _projector(targets, sources.codes)
+    for pattern in map(int, np.unique(target_patterns)):
+        rows = np.flatnonzero(target_patterns == pattern)
+        for part in rule(pattern, rows, occurring):
+            found = np.concatenate([rows_of_source[p] for p in part.sources])
+            wanted, given = project(rows, found, part.shared)
+            matched = _sums_where_equal(wanted, given, sources.totals[found])
+            if isinstance(part.factor, float) and part.factor == 1.0:
+                whole[rows] += matched
+            else:
+                fractional[rows] += np.reshape(part.factor, (-1, 1)) * as_counts(matched)
+    return as_counts(whole) + fractional
+
+
+def _projector(targets: Codes, sources: Codes) -> Callable[[Ints, Ints, int], tuple[Ints, Ints]]:
+    """A function that cuts keys down to some variables and makes one comparable number of each."""
+    sizes = [int(max(targets[:, j].max(initial=0), sources[:, j].max(initial=0))) + 1 for j in range(targets.shape[1])]
+
+    def project(target_rows: Ints, source_rows: Ints, shared: int) -> tuple[Ints, Ints]:
+        columns = [j for j in range(len(sizes)) if shared >> j & 1]
+        cut = [np.concatenate([targets[target_rows, j], sources[source_rows, j]]) for j in columns]
+        numbers = combined(cut, [sizes[j] for j in columns], len(target_rows) + len(source_rows))
+        return numbers[: len(target_rows)], numbers[len(target_rows) :]
+
+    return project
+
+
+def combined(columns: list[Codes], sizes: list[int], length: int) -> Ints:
+    """One number per row that is equal exactly where all codes are equal; folded when it would not fit 63 bits."""
+    numbers = np.zeros(length, dtype=np.int64)
+    span = 1
+    for codes, size in zip(columns, sizes, strict=True):
+        if span * size >= 1 << 62:
+            different, numbers = np.unique(numbers, return_inverse=True)
+            span = len(different)
+        numbers = numbers * size + codes
+        span *= size
+    return numbers
+
+
+def _sums_where_equal(wanted: Ints, given: Ints, totals: Ints) -> Ints:
+    """For each wanted number, the totals of the given rows that equal it; the smaller side is sorted."""
+    if len(wanted) < len(given):
+        different, inverse = np.unique(wanted, return_inverse=True)
+        place = np.minimum(np.searchsorted(different, given), len(different) - 1)
+        hit = different[place] == given
+        return _column_sums(place[hit], totals[hit], len(different))[inverse]
+    different, inverse = np.unique(given, return_inverse=True)
+    sums = _column_sums(inverse, totals, len(different))
+    place = np.minimum(np.searchsorted(different, wanted), len(different) - 1)
+    return np.where((different[place] == wanted)[:, None], sums[place], 0)
+
+
+def _column_sums(groups: Ints, totals: Ints, count: int) -> Ints:
+    # Limb sums and counts stay far below 2^53, so the doubles inside bincount are exact.
+    columns = [np.bincount(groups, weights=totals[:, j], minlength=count) for j in range(totals.shape[1])]
+    return np.stack(columns, axis=1).astype(np.int64)
+
+
+def equal(pattern: int, rows: Ints, occurring: list[int]) -> Iterator[Contribution]:
+    """Exact twins, missing being one more category."""
+    if pattern in occurring:
+        yield Contribution((pattern,), pattern, 1.0)
+
+
+def no_match(complete: int) -> Rule:
+    """Exact twins of complete keys; a missing value matches nothing."""
+
+    def rule(pattern: int, rows: Ints, occurring: list[int]) -> Iterator[Contribution]:
+        return equal(pattern, rows, occurring if pattern == complete else [])
+
+    return rule
+
+
+def one_way(pattern: int, rows: Ints, occurring: list[int]) -> Iterator[Contribution]:
+    """Whoever shows the same value on every key that the target shows."""
+    wider = tuple(p for p in occurring if p & pattern == pattern)
+    if wider:
+        yield Contribution(wider, pattern, 1.0)
+
+
+def wildcard(pattern: int, rows: Ints, occurring: list[int]) -> Iterator[Contribution]:
+    """Whoever agrees on the keys that both show."""
+    by_shared: dict[int, list[int]] = {}
+    for other in occurring:
+        by_shared.setdefault(pattern & other, []).append(other)
+    for shared in sorted(by_shared):
+        yield Contribution(tuple(by_shared[shared]), shared, 1.0)
+
+
+def conservative(complete: int) -> Rule:
+    """A complete key counts exact twins only; any other counts whatever it could match."""
+
+    def rule(pattern: int, rows: Ints, occurring: list[int]) -> Iterator[Contribution]:
+        return (one_way if pattern == complete else wildcard)(pattern, rows, occurring)
+
+    return rule
+
+
+def partial(complete: int, factor: Callable[[int, Ints], Floats]) -> Rule:
+    """As wildcard, but for a complete key a match through another's blanks counts by a factor.
+
+    `factor(blanks, rows)` gives it for the target rows and the bits of the variables that the other key does not show.
+    """
+
+    def rule(pattern: int, rows: Ints, occurring: list[int]) -> Iterator[Contribution]:
+        if pattern != complete:
+            yield from wildcard(pattern, rows, occurring)
+            return
+        for other in occurring:
+            blanks = complete & ~other
+            yield Contribution((other,), other, factor(blanks, rows) if blanks else 1.0)
+
+    return rule
+
+
+def sdcmicro(complete: int, alpha: float) -> Rule:
+    """The reference program's rule, quirks included, to reproduce its figures and for nothing else.
+
+    With several keys: a complete key counts others with blanks by alpha, but not those that are blank on all keys; a
+    key with blanks counts its own twins and complete keys fully and other keys with blanks by alpha; a key that is
+    blank throughout counts everybody. With a single key the all-blank records do count by alpha.
+    """
+    single = complete == 1
+
+    def rule(pattern: int, rows: Ints, occurring: list[int]) -> Iterator[Contribution]:
+        for other in occurring:
+            if pattern == 0 or other == complete:
+                factor = 1.0
+            elif pattern == complete and other == 0 and not single:
+                continue
+            else:
+                factor = float(alpha)
+            if other == pattern not in (0, complete):
+                # Own twins fully, other keys of the same pattern cannot match a different key.
+                factor = 1.0
+            yield Contribution((other,), pattern & other, factor)
+
+    return rule

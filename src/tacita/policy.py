@@ -1,0 +1,56 @@
+"""What counts as safe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tacita import check
+from tacita.declared import Declared
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy(Declared):
+    """What counts as safe: the limits a file must keep before it may be released.
+
+    A limit that is None (false in a file) is not applied. The defaults are always printed.
+
+    >>> Policy(k=5)
+    Policy(k=5, risk=0.1, rate=0.001, household_risk=None)
+    """
+
+    section: ClassVar[str] = "policy"
+
+    k: int | None = 3
+    """Every record must share its key with at least k - 1 others of the file."""
+    risk: float | None = 0.1
+    """No record may have a higher individual risk of re-identification."""
+    rate: float | None = 0.001
+    """The expected re-identifications must not be a higher share of the records."""
+    household_risk: float | None = None
+    """No household may have a higher risk that one of its members is re-identified."""
+
+    def __post_init__(self) -> None:
+        for name in ("k", "risk", "rate", "household_risk"):
+            if getattr(self, name) is False:
+                object.__setattr__(self, name, None)
+        if self.k is not None:
+            object.__setattr__(self, "k", check.whole("policy k", self.k, 2))
+        for name in ("risk", "rate", "household_risk"):
+            value = getattr(self, name)
+            if value is not None:
+                check.share(f"policy {name}", value, zero=False)
+
+    def to_dict(self) -> dict[str, object]:
+        """All limits, since a policy is read by people; one that is not applied is false."""
+        names = ("k", "risk", "rate", "household_risk")
+        return {name: False if getattr(self, name) is None else getattr(self, name) for name in names}
+
+    def __str__(self) -> str:
+        parts = [
+            None if self.k is None else f"k = {self.k}",
+            None if self.risk is None else f"individual risk at most {self.risk:g}",
+            None if self.rate is None else f"re-identification rate at most {100 * self.rate:g} %",
+            None if self.household_risk is None else f"household risk at most {self.household_risk:g}",
+        ]
+        return ", ".join(part for part in parts if part) or "no limit at all"

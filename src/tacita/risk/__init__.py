@@ -1,0 +1,1 @@
+"""Disclosure risk: how likely a released record is re-identified."""

@@ -1,0 +1,248 @@
+"""Who is the intruder, and what does he know?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+from tacita import check
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.declared import Declared
+
+ATTACKS = ("M1", "M2", "M3", "M4", "M5")
+RULES = ("one_way", "wildcard", "conservative", "partial", "no_match", "own_category", "sdcmicro")
+
+
+@dataclass(frozen=True)
+class MissingRule:
+    """How records with a missing key value count: written `one_way`, `partial(0.5)`, `sdcmicro(1)`.
+
+    >>> MissingRule.parse("partial(categories)")
+    MissingRule(name='partial', factor='categories')
+    """
+
+    name: str = "one_way"
+    """One of `RULES`; section "Missing values" of the documentation defines them."""
+    factor: float | str | None = None
+    """For `partial`: a number in [0, 1], `categories` or `expected`; for `sdcmicro`: its alpha."""
+
+    def __post_init__(self) -> None:
+        check.one_of("missing", self.name, RULES)
+        if self.name == "partial" and self.factor in ("categories", "expected"):
+            return
+        if self.name in ("partial", "sdcmicro"):
+            if not isinstance(self.factor, int | float):
+                words = ", a number from 0 to 1, as in sdcmicro(1)"
+                if self.name == "partial":
+                    words = ", as in partial(0.5), partial(categories) or partial(expected)"
+                raise TacitaError(f"missing {self.name!r} needs a factor{words}.")
+            check.share(f"the factor of {self.name}", self.factor)
+        elif self.factor is not None:
+            raise TacitaError(f"missing {self.name!r} takes no factor; got {self.factor!r}.")
+
+    @classmethod
+    def parse(cls, text: Any) -> Self:
+        """The rule that a text names."""
+        if isinstance(text, cls):
+            return text
+        match = re.fullmatch(r"\s*(\w+)\s*(?:\(\s*([\w.]+)\s*\))?\s*", str(text))
+        if match is None:
+            raise TacitaError(f"missing must be one of {', '.join(map(repr, RULES))}; got {text!r}.")
+        name, factor = match.groups()
+        try:
+            return cls(name, None if factor is None else float(factor))
+        except ValueError as error:
+            if isinstance(error, TacitaError):
+                raise
+            return cls(name, factor)
+
+    def __str__(self) -> str:
+        if self.factor is None:
+            return self.name
+        return f"{self.name}({self.factor if isinstance(self.factor, str) else format(self.factor, 'g')})"
+
+
+@dataclass(frozen=True)
+class KeySet:
+    """A named set of keys that another intruder could know, with its own limits."""
+
+    keys: tuple[str, ...]
+    """The key variables of the set."""
+    k: int | None = None
+    """Its k; None: the policy's."""
+    risk: float | None = None
+    """Its greatest individual risk; None: the policy's."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keys", check.names("the keys of a key set", self.keys))
+        if not self.keys:
+            raise TacitaError("a key set must name at least one key.")
+        if self.k is not None:
+            object.__setattr__(self, "k", check.whole("the k of a key set", self.k, 2))
+        if self.risk is not None:
+            check.share("the risk of a key set", self.risk, zero=False)
+
+    @classmethod
+    def of(cls, given: Any) -> Self:
+        """A key set of a list of names, a table, or itself."""
+        if isinstance(given, cls):
+            return given
+        if isinstance(given, Mapping):
+            unknown = sorted(set(given) - {"keys", "k", "risk"})
+            if unknown or "keys" not in given:
+                raise TacitaError(f"a key set has the fields keys, k and risk; got {check.quoted(given)}.")
+            return cls(**given)
+        return cls(given)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario(Declared):
+    """The disclosure scenario: what the intruder has, and what the file is.
+
+    Checked when built; `check_against(data)` checks it against a file.
+
+    >>> Scenario(keys=["region", "sex", "age"], weight="w", household="hid").missing
+    MissingRule(name='one_way', factor=None)
+    """
+
+    section: ClassVar[str] = "scenario"
+
+    keys: tuple[str, ...] = ()
+    """Categorical variables the intruder knows; together they make the key of a record."""
+    weight: str | None = None
+    """Sampling weight: how many units of the population a record stands for."""
+    household: str | None = None
+    """Identifier of the household."""
+    household_variables: tuple[str, ...] = ()
+    """Variables that must be the same for all members of a household."""
+    person: str | None = None
+    """Identifier of the person, where a person can have several records (panels)."""
+    strata: tuple[str, ...] = ()
+    """Variables that split the file into parts that are treated apart."""
+    sensitive: tuple[str, ...] = ()
+    """What the intruder wants to learn."""
+    numeric_keys: tuple[str, ...] = ()
+    """Numbers the intruder knows, perhaps with an error."""
+    identifiers: tuple[str, ...] = ()
+    """Direct identifiers (names, numbers), never released."""
+    key_sets: Mapping[str, KeySet] = field(default_factory=dict)
+    """Further key sets by name, each with its own limits."""
+    known: Mapping[str, float] = field(default_factory=dict)
+    """Probability that the intruder knows a variable; 1 unless given. Used by external risk."""
+    error_rates: Mapping[str, float] = field(default_factory=dict)
+    """Probability that a key differs between the file and the intruder's register; 0 unless given."""
+    attack: str = "M3"
+    """Which records the intruder tries: M1 one at random, M2 in proportion to f/F, M3 all, M4 each with a given
+    probability, M5 each with its inclusion probability 1/w."""
+    attack_probability: float | None = None
+    """The probability of M4."""
+    population_size: float | None = None
+    """Number of units in the population, where there are no weights."""
+    sampling_fraction: float | None = None
+    """n/N, where there are no weights."""
+    not_applicable: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    """Codes of those to whom a question does not apply: a category, not a missing value. The empty text stands for
+    a blank."""
+    missing: MissingRule = field(default_factory=MissingRule)
+    """How records with a missing key value count; given as text, e.g. "wildcard"."""
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for name in ("keys", "household_variables", "strata", "sensitive", "numeric_keys", "identifiers"):
+            put(self, name, check.names(name, getattr(self, name)))
+        for name in ("weight", "household", "person"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                raise TacitaError(f"{name} must be the name of a column; got {value!r}.")
+        put(self, "missing", MissingRule.parse(self.missing))
+        put(self, "key_sets", {str(name): KeySet.of(given) for name, given in self.key_sets.items()})
+        put(self, "not_applicable", {name: _codes(name, given) for name, given in self.not_applicable.items()})
+        if "keys" in self.key_sets:
+            raise TacitaError("a key set cannot be named 'keys', the name of the main one; choose another name.")
+        if not self.keys and not self.numeric_keys and not self.key_sets:
+            raise TacitaError("a scenario must name at least one key; pass keys=[...].")
+        self._check_roles()
+        self._check_numbers()
+
+    def _check_roles(self) -> None:
+        roles = {"weight": self.weight, "household": self.household, "person": self.person}
+        for role, name in roles.items():
+            if name is not None and name in self.all_keys:
+                raise TacitaError(f"{role} {name!r} cannot be a key at the same time; drop it from the keys.")
+        both = [name for name in self.identifiers if name in self.all_keys]
+        if both:
+            raise TacitaError(f"a direct identifier cannot be a key at the same time: {check.quoted(both)}.")
+
+    def _check_numbers(self) -> None:
+        check.one_of("attack", self.attack, ATTACKS)
+        if (self.attack == "M4") != (self.attack_probability is not None):
+            raise TacitaError("attack 'M4' and attack_probability go together; give both or neither.")
+        if self.attack_probability is not None:
+            check.share("attack_probability", self.attack_probability)
+        for what in ("known", "error_rates"):
+            for name, value in getattr(self, what).items():
+                check.share(f"{what} of {name!r}", value)
+        outside = [name for name in self.error_rates if name not in self.all_keys]
+        if outside:
+            raise TacitaError(f"error_rates must be of keys; {check.quoted(outside)} is not a key.")
+        sources = ("weight", "population_size", "sampling_fraction")
+        given = [name for name in sources if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise TacitaError(f"give one of weight, population_size and sampling_fraction; got {' and '.join(given)}.")
+        if self.population_size is not None and check.number("population_size", self.population_size) < 1:
+            raise TacitaError(f"population_size must be at least 1; got {self.population_size!r}.")
+        if self.sampling_fraction is not None:
+            check.share("sampling_fraction", self.sampling_fraction, zero=False)
+        if self.attack == "M5" and self.weight is None:
+            raise TacitaError("attack 'M5' needs weights; pass weight=... or choose another attack.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that differ from their defaults; the missing-value rule as text."""
+        given = super().to_dict()
+        return given | {"missing": str(self.missing)} if "missing" in given else given
+
+    @property
+    def all_keys(self) -> tuple[str, ...]:
+        """Every categorical key of every key set, once."""
+        named = [name for key_set in self.key_sets.values() for name in key_set.keys]
+        return tuple(dict.fromkeys([*self.keys, *named]))
+
+    @property
+    def sets(self) -> dict[str, KeySet]:
+        """All key sets by name, the main one first under the name `keys`."""
+        main = {"keys": KeySet(self.keys)} if self.keys else {}
+        return main | dict(self.key_sets)
+
+    def check_against(self, data: Data) -> None:
+        """Every variable named here is in the data, and no column name is empty or double."""
+        roles: dict[str, tuple[str, ...]] = {
+            "keys": self.all_keys,
+            "weight": (self.weight,) if self.weight else (),
+            "household": (self.household,) if self.household else (),
+            "person": (self.person,) if self.person else (),
+            "household_variables": self.household_variables,
+            "strata": self.strata,
+            "sensitive": self.sensitive,
+            "numeric_keys": self.numeric_keys,
+            "identifiers": self.identifiers,
+            "known": tuple(self.known),
+            "not_applicable": tuple(self.not_applicable),
+        }
+        for role, names in roles.items():
+            check.columns_exist(role, names, data.columns)
+        if self.population_size is not None and self.population_size < len(data):
+            raise TacitaError(
+                f"population_size must be at least the {len(data):,} records of the file; got {self.population_size!r}."
+            )
+
+
+def _codes(name: str, given: Any) -> tuple[Any, ...]:
+    if isinstance(given, str | int | float):
+        return (given,)
+    try:
+        return tuple(given)
+    except TypeError:
+        raise TacitaError(f"not_applicable of {name!r} must be a list of codes; got {given!r}.") from None

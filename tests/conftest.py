@@ -1,0 +1,53 @@
+"""Fixtures: the reference pack (data and figures from the field's reference program), which is never part of this project."""
+
+import csv
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import settings
+
+settings.register_profile("default", deadline=None, max_examples=60)
+settings.load_profile("default")
+
+REFERENCE = Path(os.environ.get("TACITA_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
+
+
+class Reference:
+    """Data sets and golden figures of the reference pack."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def data(self, name: str) -> pl.DataFrame:
+        schema = json.loads((self.folder / "data" / f"{name}.schema.json").read_text("utf-8"))
+        frame = pl.read_csv(self.folder / "data" / f"{name}.csv", infer_schema=False)
+        numeric = ("integer", "numeric")
+        return frame.select(
+            pl.when(pl.col(column) == "").then(None).otherwise(pl.col(column)).alias(column).cast(
+                pl.Float64 if kind["type"] in numeric else pl.String
+            )
+            for column, kind in schema["columns"].items()
+        )
+
+    def case(self, name: str) -> dict[str, Any]:
+        case: dict[str, Any] = json.loads((self.folder / "cases" / f"{name}.json").read_text("utf-8"))
+        return case
+
+    def vectors(self, name: str) -> dict[str, list[float]]:
+        with (self.folder / "cases" / f"{name}.csv").open(encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        return {column: [float(row[column] or "nan") for row in rows] for column in rows[0]}
+
+    def names(self, function: str) -> list[str]:
+        return sorted(path.stem for path in (self.folder / "cases").glob(f"{function}_*.json"))
+
+
+@pytest.fixture(scope="session")
+def reference() -> Reference:
+    if not (REFERENCE / "index.json").is_file():
+        pytest.skip(f"no reference pack: set TACITA_REFERENCE to its folder (looked in {REFERENCE})")
+    return Reference(REFERENCE)
