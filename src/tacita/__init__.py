@@ -1,3 +1,88 @@
-"""Tacita: statistical disclosure control for microdata."""
+"""Tacita: statistical disclosure control for microdata.
+
+Measure how likely the people and firms in a survey file are to be recognised, protect the file, and measure what the
+protection cost.
+
+>>> import tacita as tc
+>>> survey = tc.household_survey(200, population=4000)
+>>> risk = tc.assess(survey.data, survey.scenario)
+>>> risk.safe
+False
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+# What the package offers, and the module each name lives in; loaded when first used (PEP 562).
+_HOMES = {
+    "Data": "tacita.data",
+    "Variable": "tacita.data",
+    "read": "tacita.data.files",
+    "write": "tacita.data.files",
+    "household_survey": "tacita.data.demo.survey",
+    "DemoSurvey": "tacita.data.demo.survey",
+    "Scenario": "tacita.scenario",
+    "KeySet": "tacita.scenario",
+    "MissingRule": "tacita.scenario",
+    "Policy": "tacita.policy",
+    "KeyTable": "tacita.keys",
+    "key_table": "tacita.keys",
+    "Draws": "tacita.random",
+    "assess": "tacita.assess",
+    "RiskProfile": "tacita.assess",
+    "k_anonymity": "tacita.risk.anonymity",
+    "individual_risk": "tacita.risk.individual",
+    "reidentification": "tacita.risk.reidentification",
+    "risk_threshold": "tacita.risk.threshold",
+    "household_risk": "tacita.risk.household",
+    "benchmark": "tacita.risk.benchmark",
+    "attackers": "tacita.risk.attackers",
+    "save": "tacita.plots.save",
+    "TacitaError": "tacita.check",
+    "TacitaWarning": "tacita.check",
+}
+
+if TYPE_CHECKING:
+    from tacita.assess import RiskProfile as RiskProfile
+    from tacita.assess import assess as assess
+    from tacita.check import TacitaError as TacitaError
+    from tacita.check import TacitaWarning as TacitaWarning
+    from tacita.data import Data as Data
+    from tacita.data import Variable as Variable
+    from tacita.data.demo.survey import DemoSurvey as DemoSurvey
+    from tacita.data.demo.survey import household_survey as household_survey
+    from tacita.data.files import read as read
+    from tacita.data.files import write as write
+    from tacita.keys import KeyTable as KeyTable
+    from tacita.keys import key_table as key_table
+    from tacita.plots.save import save as save
+    from tacita.policy import Policy as Policy
+    from tacita.random import Draws as Draws
+    from tacita.risk.anonymity import k_anonymity as k_anonymity
+    from tacita.risk.attackers import attackers as attackers
+    from tacita.risk.benchmark import benchmark as benchmark
+    from tacita.risk.household import household_risk as household_risk
+    from tacita.risk.individual import individual_risk as individual_risk
+    from tacita.risk.reidentification import reidentification as reidentification
+    from tacita.risk.threshold import risk_threshold as risk_threshold
+    from tacita.scenario import KeySet as KeySet
+    from tacita.scenario import MissingRule as MissingRule
+    from tacita.scenario import Scenario as Scenario
+
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tacita' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -20,6 +20,10 @@ class TacitaWarning(UserWarning):
     """Something the user should know that does not stop the work."""
 
 
+class Caution(TacitaWarning):
+    """A warning that the printed result repeats."""
+
+
 def quoted(names: Iterable[object], most: int = 5) -> str:
     """Names in quotes, at most `most` of them, the rest counted."""
     listed = [repr(str(name)) for name in names]

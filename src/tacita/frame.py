@@ -6,7 +6,8 @@ with 0 for missing. What a caller passed in (pandas, Polars, Arrow) is what he g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -157,6 +158,22 @@ def coded(frame: Frame, name: str) -> Coded:
     return Coded(joined["code"].fill_null(0).to_numpy(), tuple(values.to_list()))
 
 
+def groups(frame: Frame, name: str) -> tuple[Ints, int]:
+    """For each record the place of its group, -1 where missing, and the number of groups; values do not matter."""
+    series = frame[name]
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    if series.dtype.is_integer() and series.null_count() < len(series):
+        low, high = int(series.min()), int(series.max())  # type: ignore[arg-type]
+        if high - low < max(1 << 22, 4 * len(series)):
+            offsets = (series.cast(pl.Int64) - low).fill_null(-1).to_numpy()
+            occurs = np.bincount(offsets[offsets >= 0]) > 0
+            places = np.cumsum(occurs) - 1
+            return np.where(offsets < 0, -1, places[offsets]), int(occurs.sum())
+    ranks = series.rank("dense").cast(pl.Int64) - 1
+    return ranks.fill_null(-1).to_numpy(), series.n_unique() - (1 if series.null_count() else 0)
+
+
 def _coded_by_range(series: pl.Series, most: int = 1 << 20) -> Coded | None:
     """Codes of whole numbers that lie close together, without hashing or sorting."""
     low, high = series.min(), series.max()
@@ -170,27 +187,151 @@ def _coded_by_range(series: pl.Series, most: int = 1 << 20) -> Coded | None:
     return Coded(lookup[offsets], tuple((np.flatnonzero(present) - 1 + low).tolist()))
 
 
-def head(frame: Frame, name: str, rows: Ints) -> list[Any]:
-    """Values of a column at some rows, for internal tables only."""
-    return frame[name].gather(rows).to_list()
+def take(frame: Frame, rows: Ints) -> Frame:
+    """Some rows, in the order given."""
+    return frame[rows]
 
 
-def read_text(
-    source: Any, *, delimiter: str, columns: Sequence[str], quote: str | None = '"', skip_header: bool = True
-) -> Frame:
-    """A delimited text of known shape as a frame of texts; empty fields are missing."""
-    return pl.read_csv(
-        source,
-        separator=delimiter,
-        has_header=False,
-        skip_rows=1 if skip_header else 0,
-        new_columns=list(columns),
-        infer_schema=False,
-        quote_char=quote,
-        missing_utf8_is_empty_string=False,
-    )
+def beside(left: Frame, right: Frame) -> Frame:
+    """The columns of two frames of equal length beside each other; clashing names of the right one are marked."""
+    taken = set(left.columns)
+    renamed = {name: f"{name} (key)" for name in right.columns if name in taken}
+    return left.hstack(right.rename(renamed))
+
+
+def read_text(source: bytes, *, delimiter: str, columns: Sequence[str], quote: str | None = '"') -> Frame:
+    """The records of a delimited text of known shape, without its header, as texts; empty fields are missing."""
+    kinds = dict.fromkeys(columns, pl.String)
+    try:
+        table = pl.read_csv(source, separator=delimiter, has_header=False, schema=kinds, quote_char=quote)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        # Their messages quote cells.
+        raise TacitaError("the text could not be split into fields; write it as Parquet instead.") from None
+    # Polars keeps a quoted empty field as an empty text.
+    return table.select(pl.when(pl.all() != "").then(pl.all()))
+
+
+def typed(
+    table: Frame, *, decimals: Sequence[str], words: Sequence[str], missing: Sequence[str], grouped: bool
+) -> tuple[Frame, dict[str, dict[str, int]]]:
+    """Columns of texts as whole numbers, numbers or texts, and how often each of `words` stayed a value, by column.
+
+    Texts in `missing` are missing everywhere, `words` only beside numbers. `decimals` are the decimal signs to try;
+    `grouped` leaves '1,234' alone, which may be a thousand.
+    """
+    columns: list[pl.Series] = []
+    kept: dict[str, dict[str, int]] = {}
+    for series in table:
+        bare = series.str.strip_chars()
+        if missing:
+            gone = bare.is_in(list(missing))
+            series, bare = (texts.set(gone, None) for texts in (series, bare))
+        blank = bare == ""
+        values = _numbers_of(bare.set(blank, None) if blank.any() else bare, decimals, words, grouped)
+        columns.append(series if values is None else values)
+        found = bare.filter(bare.is_in(list(words))) if values is None else bare.clear()
+        if len(found):
+            kept[series.name] = {word: int((found == word).sum()) for word in words if word in found}
+    return pl.DataFrame(columns), kept
+
+
+def _numbers_of(texts: pl.Series, decimals: Sequence[str], words: Sequence[str], grouped: bool) -> pl.Series | None:
+    """The numbers that texts stand for, or None where one of them is no number or would lose a leading zero."""
+    first = texts.head(1000).drop_nulls()
+    first = first.filter(~first.is_in(list(words))).str.replace(",", ".", literal=True)
+    if first.cast(pl.Float64, strict=False).null_count():
+        # Not needed, but columns of texts are the slow ones.
+        return None
+    whole = texts.cast(pl.Int64, strict=False)
+    other = texts.filter(texts.is_not_null() & whole.is_null())
+    other = other.filter(~other.is_in(list(words)))
+    values: pl.Series | None = whole
+    if len(other):
+        # Whole numbers that Int64 cannot hold are identifiers, not measurements.
+        long = other.filter(other.str.len_bytes() > 18).str.contains(r"^[+-]?[0-9]+$").any()
+        tried = (_fractions_of(texts, other, sign, grouped) for sign in decimals)
+        values = None if long else next((numbers for numbers in tried if numbers is not None), None)
+    if values is None or values.null_count() == len(values) or texts.str.contains(r"^[+-]?0[0-9]").any():
+        return None
+    return values
+
+
+def _fractions_of(texts: pl.Series, other: pl.Series, sign: str, grouped: bool) -> pl.Series | None:
+    """Texts as floats with this decimal sign; `other` are those that are not whole numbers."""
+    if sign == ",":
+        thousands = grouped and other.str.contains(r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$").all()
+        if thousands or other.str.contains(".", literal=True).any():
+            return None
+        texts, other = (given.str.replace(",", ".", literal=True) for given in (texts, other))
+    if other.cast(pl.Float64, strict=False).null_count():
+        return None
+    return texts.cast(pl.Float64, strict=False).fill_nan(None)
+
+
+def holds_nul(table: Frame, name: str) -> bool:
+    """Whether a column of texts holds the character NUL."""
+    return table[name].dtype == pl.String and bool(table[name].str.contains("\0", literal=True).any())
 
 
 def read_parquet(path: Path) -> Frame:
-    """A Parquet file, loaded."""
-    return pl.read_parquet(path, glob=False, use_pyarrow=False, hive_partitioning=False)
+    """A Parquet file, loaded; NaN is missing, and a column without a type holds missing texts."""
+    try:
+        # From memory: a mapped file could neither be replaced on Windows nor truncated by others without a crash.
+        table = pl.read_parquet(path.read_bytes(), use_pyarrow=False)
+    except pl.exceptions.DuplicateError:
+        raise TacitaError(f"{path.name} names a column more than once; columns must be named once each.") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        raise TacitaError(f"{path.name} is damaged or uses something Polars cannot read; export it again.") from None
+    return table.with_columns(pl.selectors.float().fill_nan(None), pl.col(pl.Null).cast(pl.String))
+
+
+def parquet_note(path: Path, key: str) -> str | None:
+    """A text that a Parquet file carries beside its values."""
+    try:
+        return pl.read_parquet_metadata(path).get(key)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return None
+
+
+def write_text(table: Frame, path: Path, *, delimiter: str, decimal: str) -> None:
+    """A delimited UTF-8 text with a header; missing is nothing, an empty text is `""`."""
+    for series in table:
+        if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Duration, pl.Object):
+            raise TacitaError(
+                f"column {series.name!r} holds lists, bytes or durations, which a text file cannot carry; "
+                "write Parquet or leave the column out."
+            )
+    shown = table.with_columns(pl.selectors.float().fill_nan(None))
+    if decimal == ",":
+        point = (pl.selectors.float() | pl.selectors.decimal()).cast(pl.String)
+        shown = shown.with_columns(point.str.replace(".", ",", literal=True))
+    if shown.width == 1:
+        # A line with nothing in it would be no record at the end of a file.
+        shown = shown.select(pl.all().cast(pl.String).fill_null(""))
+    with _written():
+        shown.write_csv(path, separator=delimiter)
+
+
+def write_parquet(table: Frame, path: Path, notes: Mapping[str, str]) -> None:
+    """A Parquet file with notes beside the values; categories that no record has are not written."""
+    used = [_used(series) if series.dtype in (pl.Categorical, pl.Enum) else series for series in table]
+    with _written():
+        pl.DataFrame(used).write_parquet(path, metadata=dict(notes))
+
+
+@contextmanager
+def _written() -> Iterator[None]:
+    try:
+        yield
+    except pl.exceptions.PolarsError:
+        # A full disk comes as one of several errors; none of their texts may quote a cell.
+        raise OSError("could not be written") from None
+
+
+def _used(series: pl.Series) -> pl.Series:
+    """Categories without those that no record has: a suppressed one would still stand in the written file."""
+    texts = series.cast(pl.String)
+    if not isinstance(series.dtype, pl.Enum):
+        return texts
+    present = set(texts.unique())
+    return texts.cast(pl.Enum([label for label in series.dtype.categories if label in present]))

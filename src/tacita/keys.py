@@ -7,7 +7,7 @@ distinct keys, and results are joined back by record. A million records are then
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tacita import check, frame, matching, sums
 from tacita.arrays import Bools, Codes, Floats, Ints
-from tacita.check import TacitaError, TacitaWarning
+from tacita.check import Caution, TacitaError
 from tacita.data import Data
 from tacita.matching import Keys
 from tacita.scenario import MissingRule, Scenario
@@ -46,6 +46,8 @@ class KeyTable:
     """How records with missing values count."""
     source: str
     """Where F comes from: weights, population_size, sampling_fraction, register, or census (F = f)."""
+    cautions: tuple[str, ...] = ()
+    """What the data made worth saying; results print them."""
 
     @property
     def size(self) -> int:
@@ -97,7 +99,8 @@ def key_table(data: Data, scenario: Scenario, keys: tuple[str, ...] | None = Non
     elif scenario.sampling_fraction is not None:
         F, source = f / scenario.sampling_fraction, "sampling_fraction"
     values = tuple(column.values for column in columns)
-    table = KeyTable(names, codes, values, records, f, F, row, rule, source)
+    cautions = tuple(_weights_below_one(weights, scenario.weight))
+    table = KeyTable(names, codes, values, records, f, F, row, rule, source, cautions)
     return table if register is None else with_register(table, Data.of(register), scenario)
 
 
@@ -120,7 +123,7 @@ def _rows_message(what: str, adjective: str, where: Bools, data: Data) -> str:
 
 
 def survey_weights(data: Data, scenario: Scenario) -> Floats | None:
-    """The weights of the scenario: positive, finite, none missing; below 1 is a warning."""
+    """The weights of the scenario: positive, finite, none missing."""
     if scenario.weight is None:
         return None
     name = scenario.weight
@@ -137,15 +140,22 @@ def survey_weights(data: Data, scenario: Scenario) -> Floats | None:
             raise TacitaError(_rows_message(what, f"{verb} {adjective}", wrong, data))
     if weights.max() > GREATEST_WEIGHT:
         raise TacitaError(f"weight {name!r} must be at most {GREATEST_WEIGHT:.0e}; check that it is a sampling weight.")
-    below = int((weights < 1).sum())
-    if below:
-        warnings.warn(
-            f"weight {name!r} is below 1 in {check.counted(below, 'record')}: a unit stands for at least itself; "
-            f"where F would be below f the risk is 1/f.",
-            TacitaWarning,
-            stacklevel=2,
-        )
     return weights
+
+
+def _caution(text: str) -> str:
+    """Say something at once as a warning, and hand it on for the printed result."""
+    warnings.warn(text, Caution, stacklevel=4)
+    return text
+
+
+def _weights_below_one(weights: Floats | None, name: str | None) -> Iterator[str]:
+    below = 0 if weights is None else int((weights < 1).sum())
+    if below:
+        yield _caution(
+            f"weight {name!r} is below 1 in {check.counted(below, 'record')}: a unit stands for at least itself; "
+            f"where F would be below f the risk is 1/f."
+        )
 
 
 def shown_fully(codes: Codes) -> Bools:
@@ -263,14 +273,15 @@ def with_register(table: KeyTable, register: Data, scenario: Scenario) -> KeyTab
     totals = np.bincount(row, minlength=len(codes))[:, None]
     known = matching_counts(table.codes, Keys(codes, totals), table.rule, table.records)[:, 0]
     short = int(table.records[known < table.sample_count].sum())
+    cautions = table.cautions
     if short:
-        warnings.warn(
+        text = (
             f"the register holds fewer units than the file for the keys of {check.counted(short, 'record')}: "
-            f"their F is set to f; check that the register covers the population and codes the keys alike.",
-            TacitaWarning,
-            stacklevel=2,
+            f"their F is set to f; check that the register covers the population and codes the keys alike."
         )
-    return replace(table, population_count=np.maximum(known, table.sample_count), source="register")
+        cautions = (*cautions, _caution(text))
+    known = np.maximum(known, table.sample_count)
+    return replace(table, population_count=known, source="register", cautions=cautions)
 
 
 def _translated(name: str, column: frame.Coded, values: tuple[Any, ...]) -> Codes:

@@ -19,8 +19,8 @@ BLOCK = 1 << 22
 
 WEIGHT_BITS = 52
 """Fraction bits for weights: every double of at least 1 is a multiple of 2^-52, so weights are held exactly."""
-LOGARITHM_BITS = 80
-"""Fraction bits for logarithms of small probabilities."""
+SMALL_BITS = 80
+"""Fraction bits for probabilities and their logarithms."""
 
 
 def group_sums(values: Floats, groups: NDArray[np.integer], count: int, fraction_bits: int) -> Ints:

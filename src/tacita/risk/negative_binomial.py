@@ -58,8 +58,8 @@ def approximate_reciprocal(f: ArrayLike, p: ArrayLike) -> _Floats:
     What older programs print; kept for comparison with published figures. It is above the exact risk, by up to 11%
     just above f = 2 and by less and less as f grows.
 
-    >>> approximate_reciprocal([3], [3 / 1565.106]).round(10).tolist()
-    [0.0009574837]
+    >>> approximate_reciprocal([2, 3, 3], [0.1, 0.1, 1.0]).round(6).tolist()
+    [0.082684, 0.047619, 0.333333]
     """
     f, p = _checked(f, p)
     small = f <= 2

@@ -1,0 +1,37 @@
+# Every target sets up what it needs: nothing but Python 3.11 or later is expected.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: demo test check bench docs clean
+
+$(INSTALLED): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Tacita needs Python 3.11 or later; run make PYTHON=python3.11 (or newer)."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	@touch $@
+
+demo: $(INSTALLED)  ## the main job on a synthetic household survey
+	$(BIN)/tacita demo --out demo --overwrite
+
+test: $(INSTALLED)  ## all tests; what was skipped is listed at the end with its reason
+	$(BIN)/python -m pytest -n 2 --doctest-modules src tests
+
+check: $(INSTALLED)  ## style and types
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+
+bench: $(INSTALLED)  ## times, memory, growth with n, ratios to rivals; coverage of the intervals
+	$(BIN)/python benchmarks/run.py
+
+docs: $(INSTALLED)  ## the documentation, in site/
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "the documentation is in site/index.html"
+
+clean:  ## remove what the targets made
+	rm -rf $(VENV) .venv-pycanon demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis

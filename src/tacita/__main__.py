@@ -1,0 +1,5 @@
+"""`python -m tacita`."""
+
+from tacita.cli import main
+
+main()

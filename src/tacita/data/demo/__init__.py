@@ -1,0 +1,1 @@
+"""Demonstration surveys, made from a seed together with the true population behind them."""

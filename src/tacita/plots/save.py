@@ -1,0 +1,35 @@
+"""Figures to files: PNG, SVG, PDF, and HTML that needs no connection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tacita.check import TacitaError
+from tacita.data.atomic import new_file
+
+KINDS = (".png", ".svg", ".pdf", ".html", ".json")
+
+
+def save(chart: Any, path: str | Path, *, scale: float = 2.0, overwrite: bool = False) -> Path:
+    """Write a figure; the suffix chooses the kind. The HTML carries its scripts with it."""
+    import vl_convert
+
+    path = Path(path)
+    kind = path.suffix.lower()
+    if kind not in KINDS:
+        raise TacitaError(f"figures are saved as {', '.join(KINDS)}; got {kind or 'no suffix'!r}.")
+    specification = chart.to_json()
+    if kind == ".png":
+        content = vl_convert.vegalite_to_png(specification, scale=scale)
+    elif kind == ".svg":
+        content = vl_convert.vegalite_to_svg(specification).encode("utf-8")
+    elif kind == ".pdf":
+        content = vl_convert.vegalite_to_pdf(specification)
+    elif kind == ".html":
+        content = vl_convert.vegalite_to_html(specification, bundle=True).encode("utf-8")
+    else:
+        content = specification.encode("utf-8")
+    with new_file(path, overwrite=overwrite) as beside:
+        beside.write_bytes(content)
+    return path
