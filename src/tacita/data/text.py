@@ -137,16 +137,10 @@ def _missing_texts(missing: object) -> tuple[str, ...]:
 
 def _as_utf8(raw: bytes, name: str, encoding: str | None) -> bytes:
     """The text in UTF-8 without a byte order mark."""
-    if encoding is None:
-        encoding = next((known for mark, known in BYTE_ORDER_MARKS.items() if raw.startswith(mark)), None)
-    else:
+    if encoding is not None:
         check_encoding(encoding)
-    guessed = encoding is None
-    if guessed and b"\0" in raw:
-        raise TacitaError(f"{name} is not a text file; if it is UTF-16 pass encoding='utf-16-le' or 'utf-16-be'.")
-    if guessed:
-        encoding = _guess(raw, name)
-    assert encoding is not None
+    marked = next((known for mark, known in BYTE_ORDER_MARKS.items() if raw.startswith(mark)), None)
+    encoding = encoding or marked or _guess(raw, name)
     try:
         text = raw if raw.isascii() and encoding == "utf-8" else raw.decode(encoding).encode()
     except UnicodeError as error:
@@ -158,6 +152,8 @@ def _as_utf8(raw: bytes, name: str, encoding: str | None) -> bytes:
 
 
 def _guess(raw: bytes, name: str) -> str:
+    if b"\0" in raw:
+        raise TacitaError(f"{name} is not a text file; if it is UTF-16 pass encoding='utf-16-le' or 'utf-16-be'.")
     try:
         raw.decode("utf-8")
     except UnicodeDecodeError as error:

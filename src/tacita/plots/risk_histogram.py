@@ -61,52 +61,72 @@ def risk_histogram(result: Any, *, threshold: float | None = None, width: int = 
     limit = threshold if threshold is not None else limit
     points = risk_histogram_points(result, threshold=threshold)
     scale = alt.Scale(type="log", domain=[float(points["low"][0]), 1.0], nice=False)
-    axis = alt.Axis(format="~g", tickCount=8, labelOverlap=True)
-    x = alt.X("low:Q", scale=scale, title=None, axis=axis)
-    colour = alt.Color("unsafe:N", scale=alt.Scale(domain=[False, True], range=[SAFE, UNSAFE]), legend=None)
-    tooltip = [
-        alt.Tooltip("low:Q", title="risk from", format=".3g"),
-        alt.Tooltip("high:Q", title="to", format=".3g"),
-        alt.Tooltip("records:Q", title="records", format=","),
-        alt.Tooltip("at_least:Q", title="records at or above", format=","),
-    ]
-    base = alt.Chart(points)
-    bars = base.mark_bar(stroke="white", strokeWidth=0.5).encode(
-        x=x,
-        x2="high:Q",
-        y=alt.Y("records:Q", title="records", axis=alt.Axis(format="~s")),
-        color=colour,
-        tooltip=tooltip,
-    )
-    occupied = alt.Chart(points.filter(points["at_least"] > 0))
-    steps = occupied.mark_area(interpolate="step-after", opacity=0.18, color=SAFE, line={"color": SAFE}).encode(
-        x=alt.X("low:Q", scale=scale, title="risk (log scale)", axis=axis),
-        y=alt.Y(
-            "at_least:Q",
-            title="records at or above",
-            scale=alt.Scale(type="log", domainMin=1, nice=False),
-            axis=alt.Axis(format="~s", tickCount=5),
-        ),
-        tooltip=tooltip,
-    )
-    upper, lower = [bars], [steps]
+    upper, lower = _bars(points, scale), _steps(points, scale)
     subtitle = f"{len(risk):,} records; highest risk {risk.max():.3g}"
     if limit is not None:
-        unsafe = int((risk > limit).sum())
-        subtitle += f"; {unsafe:,} above {limit:g}"
-        mark = alt.Chart(frame.table({"limit": [limit], "text": [f"threshold {limit:g}"]}))
-        rule = mark.mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("limit:Q", scale=scale))
-        name = mark.mark_text(align="left", dx=5, dy=8, color=INK, fontSize=11).encode(
-            x=alt.X("limit:Q", scale=scale), y=alt.value(0), text="text:N"
-        )
-        upper += [rule, name]
-        lower += [rule]
+        subtitle += f"; {int((risk > limit).sum()):,} above {limit:g}"
+        upper, lower = upper + _limit(limit, scale, named=True), lower + _limit(limit, scale, named=False)
     chart = alt.vconcat(
-        alt.layer(*upper).properties(width=width, height=190),
-        alt.layer(*lower).properties(width=width, height=120),
-        spacing=14,
+        upper.properties(width=width, height=190), lower.properties(width=width, height=120), spacing=14
     ).properties(title=alt.Title(title, subtitle=subtitle))
     return themed(chart)
+
+
+TOOLTIP = [
+    alt.Tooltip("low:Q", title="risk from", format=".3g"),
+    alt.Tooltip("high:Q", title="to", format=".3g"),
+    alt.Tooltip("records:Q", title="records", format=","),
+    alt.Tooltip("at_least:Q", title="records at or above", format=","),
+]
+
+
+def _x(column: str, scale: Any, title: str | None) -> Any:
+    return alt.X(f"{column}:Q", scale=scale, title=title, axis=alt.Axis(format="~g", tickCount=8, labelOverlap=True))
+
+
+def _bars(points: frame.Frame, scale: Any) -> Any:
+    return (
+        alt.Chart(points.filter(points["records"] > 0))
+        .mark_bar(stroke="white", strokeWidth=0.5)
+        .encode(
+            x=_x("low", scale, None),
+            x2="high:Q",
+            y=alt.Y("records:Q", title="records", axis=alt.Axis(format=",.0f", tickCount=5, tickMinStep=1)),
+            y2=alt.datum(0),
+            color=alt.Color("unsafe:N", scale=alt.Scale(domain=[False, True], range=[SAFE, UNSAFE]), legend=None),
+            tooltip=TOOLTIP,
+        )
+    )
+
+
+def _steps(points: frame.Frame, scale: Any) -> Any:
+    return (
+        alt.Chart(points.filter(points["at_least"] > 0))
+        .mark_bar(opacity=0.85)
+        .encode(
+            x=_x("low", scale, "risk (log scale)"),
+            x2="high:Q",
+            y=alt.Y(
+                "at_least:Q",
+                title="records at or above",
+                scale=alt.Scale(type="log", domainMin=0.7, nice=False),
+                axis=alt.Axis(format=",", values=[1, 10, 100, 1000, 10**4, 10**5, 10**6, 10**7, 10**8]),
+            ),
+            y2=alt.datum(0.7),
+            color=alt.Color("unsafe:N", scale=alt.Scale(domain=[False, True], range=[SAFE, UNSAFE]), legend=None),
+            tooltip=TOOLTIP,
+        )
+    )
+
+
+def _limit(limit: float, scale: Any, *, named: bool) -> Any:
+    mark = alt.Chart(frame.table({"limit": [limit], "text": [f"threshold {limit:g}"]}))
+    rule = mark.mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("limit:Q", scale=scale))
+    if not named:
+        return rule
+    return rule + mark.mark_text(align="left", dx=5, dy=8, color=INK, fontSize=11).encode(
+        x=alt.X("limit:Q", scale=scale), y=alt.value(0), text="text:N"
+    )
 
 
 __all__ = ["risk_histogram", "risk_histogram_points"]
