@@ -32,8 +32,8 @@ _HOMES = {
     "KeyTable": "tacita.keys",
     "key_table": "tacita.keys",
     "Draws": "tacita.random",
-    "assess": "tacita.assess",
-    "RiskProfile": "tacita.assess",
+    "assess": "tacita.profile",
+    "RiskProfile": "tacita.profile",
     "k_anonymity": "tacita.risk.anonymity",
     "individual_risk": "tacita.risk.individual",
     "reidentification": "tacita.risk.reidentification",
@@ -47,8 +47,6 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
-    from tacita.assess import RiskProfile as RiskProfile
-    from tacita.assess import assess as assess
     from tacita.check import TacitaError as TacitaError
     from tacita.check import TacitaWarning as TacitaWarning
     from tacita.data import Data as Data
@@ -61,6 +59,8 @@ if TYPE_CHECKING:
     from tacita.keys import key_table as key_table
     from tacita.plots.save import save as save
     from tacita.policy import Policy as Policy
+    from tacita.profile import RiskProfile as RiskProfile
+    from tacita.profile import assess as assess
     from tacita.random import Draws as Draws
     from tacita.risk.anonymity import k_anonymity as k_anonymity
     from tacita.risk.attackers import attackers as attackers

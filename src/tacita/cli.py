@@ -99,8 +99,8 @@ def assess(
     fail_if_unsafe: Annotated[bool, typer.Option(help="Exit with 1 if the file does not keep the policy.")] = False,
 ) -> None:
     """Measure the risk of re-identification of every record and of the whole file."""
-    from tacita.assess import assess as measure
     from tacita.data.files import read
+    from tacita.profile import assess as measure
 
     given = {
         "keys": _names(keys),
@@ -170,11 +170,11 @@ def demo(
     overwrite: Annotated[bool, typer.Option(help="Replace an existing folder.")] = False,
 ) -> None:
     """The main job on a synthetic household survey: make it, assess it, draw it, write everything to a folder."""
-    from tacita.assess import assess as measure
     from tacita.data.atomic import new_folder
     from tacita.data.demo.survey import household_survey
     from tacita.data.files import write
     from tacita.policy import Policy
+    from tacita.profile import assess as measure
 
     with _progress() as progress:
         progress(0.1, "making a population and a survey of it")

@@ -116,10 +116,12 @@ def _check_keys(data: Data, names: tuple[str, ...]) -> None:
                 raise TacitaError(_rows_message(f"key {name!r} must be finite", "infinite", infinite, data))
 
 
-def _rows_message(what: str, adjective: str, where: Bools, data: Data) -> str:
-    numbers = data.record[where][:3].tolist()
-    shown = ", ".join(f"{number:,}" for number in numbers) + (", ..." if where.sum() > 3 else "")
-    return f"{what}; {check.counted(int(where.sum()), 'value')} {adjective} (records {shown}), correct the file."
+def _rows_message(what: str, adjective: str, wrong: Bools, data: Data) -> str:
+    """Where the wrong values are, never what they are."""
+    count = int(wrong.sum())
+    rows = ", ".join(f"{number:,}" for number in data.record[wrong][:3].tolist()) + (", ..." if count > 3 else "")
+    values, records = ("value is", "record") if count == 1 else ("values are", "records")
+    return f"{what}; {count:,} {values} {adjective} ({records} {rows}), correct the file."
 
 
 def survey_weights(data: Data, scenario: Scenario) -> Floats | None:
@@ -136,8 +138,7 @@ def survey_weights(data: Data, scenario: Scenario) -> Floats | None:
         ("zero", weights == 0),
     ):
         if wrong.any():
-            verb = "is" if wrong.sum() == 1 else "are"
-            raise TacitaError(_rows_message(what, f"{verb} {adjective}", wrong, data))
+            raise TacitaError(_rows_message(what, adjective, wrong, data))
     if weights.max() > GREATEST_WEIGHT:
         raise TacitaError(f"weight {name!r} must be at most {GREATEST_WEIGHT:.0e}; check that it is a sampling weight.")
     return weights

@@ -10,7 +10,7 @@ from tacita import check
 from tacita.result import columns, number, percent
 
 if TYPE_CHECKING:
-    from tacita.assess import KeySetRisk, RiskProfile
+    from tacita.profile import KeySetRisk, RiskProfile
 
 WIDTH = 100
 

@@ -64,7 +64,10 @@ def k_anonymity_of(table: KeyTable, levels: Iterable[int] = LEVELS) -> KAnonymit
     """k-anonymity of a key table."""
     chosen = tuple(sorted({check.whole("k", k, 2) for k in levels}))
     if chosen[-1] > table.size:
-        raise TacitaError(f"k must be at most the number of records, {table.size:,}; got {chosen[-1]:,}.")
+        raise TacitaError(
+            f"k must be at most the number of records, {table.size:,}; got {chosen[-1]:,}. "
+            f"Choose a smaller k, or false in the policy for none."
+        )
     return KAnonymity(
         size=table.size,
         levels=chosen,

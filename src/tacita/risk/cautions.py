@@ -83,7 +83,8 @@ def repeated_persons(data: Data, scenario: Scenario) -> Iterator[str]:
     again = len(known) - count
     if again:
         yield (
-            f"{check.counted(again, 'record')} repeat a person of {scenario.person!r}: f counts records, not persons, "
+            f"{check.counted(again, 'record')} {'repeats' if again == 1 else 'repeat'} a person of "
+            f"{scenario.person!r}: f counts records, not persons, "
             f"and the risk is too low; assess one wave at a time, or one record per person with what stays the same."
         )
 
