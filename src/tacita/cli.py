@@ -6,7 +6,7 @@ Exit codes: 0 done, 1 the file does not keep the policy (`--fail-if-unsafe`), 2 
 from __future__ import annotations
 
 import sys
-import time
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -56,19 +56,14 @@ def _progress() -> Iterator[Any]:
         console=Console(stderr=True),
     )
     task = bar.add_task("", total=1.0)
-    start, shown = time.monotonic(), False
-
-    def step(done: float, what: str) -> None:
-        nonlocal shown
-        if not shown and time.monotonic() - start > SLOW and sys.stderr.isatty():
-            bar.start()
-            shown = True
-        bar.update(task, completed=done, description=what)
-
+    timer = threading.Timer(SLOW, bar.start)
+    if sys.stderr.isatty():
+        timer.start()
     try:
-        yield step
+        yield lambda done, what: bar.update(task, completed=done, description=what)
     finally:
-        if shown:
+        timer.cancel()
+        if bar.live.is_started:
             bar.stop()
 
 

@@ -166,7 +166,7 @@ def groups(frame: Frame, name: str) -> tuple[Ints, int]:
     if series.dtype.is_integer() and series.null_count() < len(series):
         low, high = int(series.min()), int(series.max())  # type: ignore[arg-type]
         if high - low < max(1 << 22, 4 * len(series)):
-            offsets = (series.cast(pl.Int64) - low).fill_null(-1).to_numpy()
+            offsets = _offsets(series, low).fill_null(-1).to_numpy()
             occurs = np.bincount(offsets[offsets >= 0]) > 0
             places = np.cumsum(occurs) - 1
             return np.where(offsets < 0, -1, places[offsets]), int(occurs.sum())
@@ -174,12 +174,19 @@ def groups(frame: Frame, name: str) -> tuple[Ints, int]:
     return ranks.fill_null(-1).to_numpy(), series.n_unique() - (1 if series.null_count() else 0)
 
 
+def _offsets(series: pl.Series, low: int) -> pl.Series:
+    """Distances from the lowest value; types that may not fit 64 bits are subtracted before they are cast."""
+    if series.dtype in (pl.UInt64, pl.Int128, pl.UInt128):
+        return (series - low).cast(pl.Int64)
+    return series.cast(pl.Int64) - low
+
+
 def _coded_by_range(series: pl.Series, most: int = 1 << 20) -> Coded | None:
     """Codes of whole numbers that lie close together, without hashing or sorting."""
     low, high = series.min(), series.max()
     if not isinstance(low, int) or not isinstance(high, int) or high - low >= most:
         return None
-    offsets = (series.cast(pl.Int64) - low + 1).fill_null(0).to_numpy()
+    offsets = (_offsets(series, low) + 1).fill_null(0).to_numpy()
     present = np.bincount(offsets, minlength=high - low + 2) > 0
     present[0] = False
     lookup = np.cumsum(present).astype(np.uint32)

@@ -314,7 +314,7 @@ def assess(
         risk = individual_risk_of(table, scenario, weights, method=method, quantile=quantile)
         progress(0.1 + 0.6 * (place + 0.7) / len(sets), "measuring risk")
         parts.append(_key_set_risk(name, key_set, risk, data, scenario, policy))
-        cautions += cautions_of(table, data, scenario)
+        cautions += [*cautions_of(table, data, scenario), *_rule_matters(parts[-1])]
     progress(0.8, "households")
     household = household_risk_of(parts[0].individual, data, scenario) if scenario.household is not None else None
     if household is not None and household.alone:
@@ -344,6 +344,19 @@ def _key_set_risk(
         benchmark=benchmark_of(risk),
         attackers=attackers_of(table, policy.risk or 0.1),
     )
+
+
+def _rule_matters(part: KeySetRisk) -> Iterator[str]:
+    """Whether another way of counting missing values would turn the verdict on k."""
+    if part.k is None:
+        return
+    for name, result in part.other_rules.items():
+        found = result.sample[result.levels.index(part.k)]
+        if (found == 0) != (part.unsafe_by_k == 0):
+            yield (
+                f"the verdict on k = {part.k} rests on the rule for missing values: {part.unsafe_by_k:,} records "
+                f"violate it under {part.table.rule}, {found:,} under {name}."
+            )
 
 
 def _too_small(table: KeyTable) -> KAnonymity:

@@ -237,8 +237,9 @@ def _check_quotes(text: bytes, delimiter: str, name: str) -> None:
     for start in range(0, len(data), BLOCK):
         places = np.flatnonzero(data[start : start + BLOCK] == ord('"')) + start
         opening, closing = places[seen % 2 :: 2], places[1 - seen % 2 :: 2]
+        # Before the first byte numpy finds the last, which is an end of line as it should be.
         before = data[opening - 1]
-        fresh = (before == ord(delimiter)) | (before == ord("\n")) | (opening == 0)
+        fresh = (before == ord(delimiter)) | (before == ord("\n"))
         after = data[closing + 1]
         after = np.where((after == ord("\r")) & (data[np.minimum(closing + 2, len(data) - 1)] == ord("\n")), 10, after)
         stray = opening[~fresh & (before != ord('"'))]

@@ -104,6 +104,14 @@ class IndividualRisk(Result):
             return spread(self.risk)
         return spread(self.by_key, self.table.records)
 
+    def population_quantile(self, share: float) -> Floats:
+        """By record: the quantile of F given f, the uncertainty behind a risk; F where it is known."""
+        table = self.table
+        if table.source == "register":
+            return table.per_record(table.population_count)
+        level = check.share("share", share, zero=False, one=False)
+        return table.per_record(population_quantile(table.sample_count, table.sampling_probability, level))
+
     def records_above(self, limit: float) -> int:
         """How many records have a higher risk."""
         if self.by_record:
