@@ -41,6 +41,13 @@ _HOMES = {
     "household_risk": "tacita.risk.household",
     "benchmark": "tacita.risk.benchmark",
     "attackers": "tacita.risk.attackers",
+    "l_diversity": "tacita.risk.diversity",
+    "t_closeness": "tacita.risk.closeness",
+    "likeness": "tacita.risk.likeness",
+    "presence": "tacita.risk.presence",
+    "dominance": "tacita.risk.dominance",
+    "unsafe_combinations": "tacita.risk.combinations",
+    "weight_disclosure": "tacita.risk.weights",
     "save": "tacita.plots.save",
     "TacitaError": "tacita.check",
     "TacitaWarning": "tacita.check",
@@ -65,10 +72,17 @@ if TYPE_CHECKING:
     from tacita.risk.anonymity import k_anonymity as k_anonymity
     from tacita.risk.attackers import attackers as attackers
     from tacita.risk.benchmark import benchmark as benchmark
+    from tacita.risk.closeness import t_closeness as t_closeness
+    from tacita.risk.combinations import unsafe_combinations as unsafe_combinations
+    from tacita.risk.diversity import l_diversity as l_diversity
+    from tacita.risk.dominance import dominance as dominance
     from tacita.risk.household import household_risk as household_risk
     from tacita.risk.individual import individual_risk as individual_risk
+    from tacita.risk.likeness import likeness as likeness
+    from tacita.risk.presence import presence as presence
     from tacita.risk.reidentification import reidentification as reidentification
     from tacita.risk.threshold import risk_threshold as risk_threshold
+    from tacita.risk.weights import weight_disclosure as weight_disclosure
     from tacita.scenario import KeySet as KeySet
     from tacita.scenario import MissingRule as MissingRule
     from tacita.scenario import Scenario as Scenario

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 
@@ -49,7 +51,7 @@ def columns_exist(what: str, names: Sequence[str], columns: Sequence[str]) -> No
 
 def unique_names(what: str, names: Sequence[str]) -> None:
     """No name is given twice."""
-    twice = sorted({name for name in names if list(names).count(name) > 1})
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         raise TacitaError(f"{what} must be named once each; got {quoted(twice)} more than once.")
 
@@ -70,16 +72,29 @@ def names(what: str, value: object) -> tuple[str, ...]:
     return listed
 
 
+def mapping(what: str, value: object) -> dict[str, Any]:
+    """A table of names and what belongs to them, as a dictionary of its own."""
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise TacitaError(f"{what} must be a table of names, as in {{'age': ...}}; got {value!r}.")
+    return dict(value)
+
+
+def python_number(value: Any) -> Any:
+    """A NumPy number as Python's own, which files can hold; anything else as it is."""
+    return value.item() if isinstance(value, Real) and hasattr(value, "item") else value
+
+
 def number(what: str, value: Any) -> float:
     """A finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise TacitaError(f"{what} must be a number; got {value!r}.")
     return float(value)
 
 
 def whole(what: str, value: Any, least: int) -> int:
     """A whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value or value != math.floor(value):
+    known = not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    if not known or value != math.floor(value):
         raise TacitaError(f"{what} must be a whole number of at least {least}; got {value!r}.")
     if value < least:
         raise TacitaError(f"{what} must be at least {least}; got {value!r}.")
@@ -89,7 +104,7 @@ def whole(what: str, value: Any, least: int) -> int:
 def share(what: str, value: Any, *, zero: bool = True, one: bool = True) -> float:
     """A probability, open or closed at either end."""
     low, high = ("[0" if zero else "(0"), ("1]" if one else "1)")
-    inside = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    inside = not isinstance(value, bool) and isinstance(value, Real) and 0.0 <= float(value) <= 1.0
     if not inside or (value == 0 and not zero) or (value == 1 and not one):
         raise TacitaError(f"{what} must be in {low}, {high}; got {value!r}.")
     return float(value)

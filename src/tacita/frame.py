@@ -57,6 +57,9 @@ def _series(name: str, column: Any) -> pl.Series:
         raise TacitaError(f"column {name!r} mixes several types; make it all text or all numbers.") from None
     if series.dtype == pl.Null:
         return series.cast(pl.String)
+    if column.dtype == nw.Enum and series.dtype == pl.Categorical:
+        # Arrow forgets that a pandas categorical is ordered.
+        return series.cast(pl.Enum(column.dtype.categories))
     return series.fill_nan(None) if series.dtype.is_float() else series
 
 
@@ -83,6 +86,9 @@ def table(columns: Mapping[str, Any]) -> Frame:
 def _column(name: str, values: Any) -> pl.Series:
     if isinstance(values, tuple) and len(values) == 2 and isinstance(values[0], np.ndarray):
         codes, labels = values
+        if "" in labels:
+            # A blank that is a category, beside numbers or dates.
+            labels = [str(label) for label in labels]
         lookup = pl.Series(name, [None, *labels])
         return lookup.gather(pl.Series(codes.astype(np.uint32)))
     series = pl.Series(name, values)
@@ -146,9 +152,12 @@ def coded(frame: Frame, name: str) -> Coded:
         quick = _coded_by_range(series)
         if quick is not None:
             return quick
-    if series.dtype in (pl.Categorical, pl.Enum):
+    if series.dtype == pl.Categorical:
         series = series.cast(pl.String)
+    # An Enum sorts by its declared order, everything else by value.
     values = series.drop_nulls().unique().sort()
+    if series.dtype == pl.Enum:
+        values, series = values.cast(pl.String), series.cast(pl.String)
     if series.dtype == pl.String:
         # Enum codes follow the order of its categories, and the cast is Polars' fastest way from text to codes.
         codes = series.cast(pl.Enum(values)).to_physical()
@@ -177,7 +186,7 @@ def groups(frame: Frame, name: str) -> tuple[Ints, int]:
 def _offsets(series: pl.Series, low: int) -> pl.Series:
     """Distances from the lowest value; types that may not fit 64 bits are subtracted before they are cast."""
     if series.dtype in (pl.UInt64, pl.Int128, pl.UInt128):
-        return (series - low).cast(pl.Int64)
+        return (series - pl.Series([low], dtype=series.dtype)).cast(pl.Int64)
     return series.cast(pl.Int64) - low
 
 
@@ -191,7 +200,8 @@ def _coded_by_range(series: pl.Series, most: int = 1 << 20) -> Coded | None:
     present[0] = False
     lookup = np.cumsum(present).astype(np.uint32)
     lookup[0] = 0
-    return Coded(lookup[offsets], tuple((np.flatnonzero(present) - 1 + low).tolist()))
+    # Python adds: the lowest value may not fit 64 bits.
+    return Coded(lookup[offsets], tuple(offset - 1 + low for offset in np.flatnonzero(present).tolist()))
 
 
 def take(frame: Frame, rows: Ints) -> Frame:
@@ -201,8 +211,14 @@ def take(frame: Frame, rows: Ints) -> Frame:
 
 def beside(left: Frame, right: Frame) -> Frame:
     """The columns of two frames of equal length beside each other; clashing names of the right one are marked."""
-    taken = set(left.columns)
-    renamed = {name: f"{name} (key)" for name in right.columns if name in taken}
+    taken = {*left.columns, *right.columns}
+    renamed = {}
+    for name in right.columns:
+        if name in left.columns:
+            renamed[name] = f"{name} (key)"
+            while renamed[name] in taken:
+                renamed[name] += "'"
+            taken.add(renamed[name])
     return left.hstack(right.rename(renamed))
 
 

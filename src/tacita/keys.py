@@ -7,7 +7,7 @@ distinct keys, and results are joined back by record. A million records are then
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,9 @@ from tacita.matching import Keys
 from tacita.scenario import MissingRule, Scenario
 
 GREATEST_WEIGHT = 2.0**47
+GREATEST_TOTAL = 2.0**51
+"""Up to this sum of weights `sums` rounds once."""
+LEAST_WEIGHT = 2.0**-40
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +52,10 @@ class KeyTable:
     cautions: tuple[str, ...] = ()
     """What the data made worth saying; results print them."""
 
+    def __repr__(self) -> str:
+        # Never the values: a table is part of every result, and results are printed into logs and notebooks.
+        return f"<KeyTable: {check.counted(len(self.codes), 'key')} of {check.counted(self.size, 'record')}>"
+
     @property
     def size(self) -> int:
         """Number of records."""
@@ -74,12 +81,13 @@ class KeyTable:
         return by_key[self.row]
 
 
-def key_table(data: Data, scenario: Scenario, keys: tuple[str, ...] | None = None, register: Any = None) -> KeyTable:
+def key_table(data: Any, scenario: Scenario, keys: Sequence[str] | None = None, register: Any = None) -> KeyTable:
     """The key table of a file under a scenario: f and F for each distinct key, by the scenario's missing-value rule."""
+    data = Data.of(data)
     scenario.check_against(data)
     if len(data) == 0:
         raise TacitaError("the file has no records; there is nothing to assess.")
-    names = scenario.keys if keys is None else keys
+    names = scenario.keys if keys is None else check.names("keys", keys)
     _check_keys(data, names)
     weights = survey_weights(data, scenario)
     columns = [data.coded(name, scenario.not_applicable.get(name, ())) for name in names]
@@ -109,6 +117,7 @@ def _check_keys(data: Data, names: tuple[str, ...]) -> None:
         raise TacitaError("the scenario has no categorical keys; pass keys=[...].")
     if len(names) > matching.MOST_KEYS:
         raise TacitaError(f"keys must be at most {matching.MOST_KEYS}; got {len(names)}, use several key sets.")
+    check.columns_exist("keys", names, data.columns)
     for name in names:
         if frame.is_float(data.table, name):
             infinite = np.isinf(data.numbers(name))
@@ -136,11 +145,16 @@ def survey_weights(data: Data, scenario: Scenario) -> Floats | None:
         ("infinite", np.isinf(weights)),
         ("negative", weights < 0),
         ("zero", weights == 0),
+        ("next to zero", weights < LEAST_WEIGHT),
     ):
         if wrong.any():
             raise TacitaError(_rows_message(what, adjective, wrong, data))
     if weights.max() > GREATEST_WEIGHT:
         raise TacitaError(f"weight {name!r} must be at most {GREATEST_WEIGHT:.0e}; check that it is a sampling weight.")
+    if weights.sum() > GREATEST_TOTAL:
+        raise TacitaError(
+            f"weight {name!r} must add up to at most {GREATEST_TOTAL:.0e}; check that it is a sampling weight."
+        )
     return weights
 
 
@@ -204,9 +218,25 @@ def _totals(row: Ints, records: Ints, weights: Floats | None) -> Ints:
 
 def matching_counts(targets: Codes, sources: Keys, rule: MissingRule, records: Ints) -> Floats:
     """What counts for each target key: a column of counts and, where there are weights, one of weight sums."""
-    same = sources.codes is targets
-    if same and (rule.name in ("own_category", "no_match") or bool((targets > 0).all())):
+    if sources.codes is targets and _only_twins(targets, rule):
         return _as_counts(sources.totals)
+    return matching.matched_counts(targets, sources, _matching_rule(targets, records, rule), _as_counts)
+
+
+def who_counts(table: KeyTable) -> matching.Pairs:
+    """Which keys count for which, and by how much: the members of every group."""
+    if _only_twins(table.codes, table.rule):
+        every = np.arange(len(table.codes), dtype=np.int64)
+        return matching.Pairs(every, every, np.ones(len(every)))
+    return matching.matched_pairs(table.codes, _matching_rule(table.codes, table.records, table.rule))
+
+
+def _only_twins(codes: Codes, rule: MissingRule) -> bool:
+    """Whether keys count for themselves only."""
+    return rule.name in ("own_category", "no_match") or bool(shown_fully(codes).all())
+
+
+def _matching_rule(targets: Codes, records: Ints, rule: MissingRule) -> matching.Rule:
     complete = (1 << targets.shape[1]) - 1
     rules: dict[str, matching.Rule] = {
         "one_way": matching.one_way,
@@ -218,7 +248,7 @@ def matching_counts(targets: Codes, sources: Keys, rule: MissingRule, records: I
     }
     if rule.name == "sdcmicro":
         rules["sdcmicro"] = matching.sdcmicro(complete, float(rule.factor or 0.0))
-    return matching.matched_counts(targets, sources, rules[rule.name], _as_counts)
+    return rules[rule.name]
 
 
 def _as_counts(totals: Ints) -> Floats:
@@ -263,17 +293,11 @@ def with_register(table: KeyTable, register: Data, scenario: Scenario) -> KeyTab
     """The table with F counted in a register of the population; at least f, since the file is part of it."""
     if scenario.missing.name == "sdcmicro":
         raise TacitaError("missing 'sdcmicro' is for one file only; choose another rule with a register.")
-    check.columns_exist("register: keys", table.keys, register.columns)
-    columns = [register.coded(name, scenario.not_applicable.get(name, ())) for name in table.keys]
-    translated = [
-        _translated(name, column, values)
-        for name, column, values in zip(table.keys, columns, table.values, strict=True)
-    ]
-    sizes = [int(codes.max(initial=0)) for codes in translated]
-    row, codes = distinct_keys(translated, sizes)
-    totals = np.bincount(row, minlength=len(codes))[:, None]
-    known = matching_counts(table.codes, Keys(codes, totals), table.rule, table.records)[:, 0]
-    short = int(table.records[known < table.sample_count].sum())
+    sources = register_keys(table, register, scenario)
+    known = matching_counts(table.codes, sources, table.rule, table.records)[:, 0]
+    # Under no_match a blank matches nobody in the register either: that is the rule, not a gap in the register.
+    expected = table.complete if table.rule.name == "no_match" else np.ones(len(table.codes), dtype=bool)
+    short = int(table.records[expected & (known < (1 - 1e-12) * table.sample_count)].sum())
     cautions = table.cautions
     if short:
         text = (
@@ -285,9 +309,26 @@ def with_register(table: KeyTable, register: Data, scenario: Scenario) -> KeyTab
     return replace(table, population_count=known, source="register", cautions=cautions)
 
 
+def register_keys(table: KeyTable, register: Data, scenario: Scenario) -> Keys:
+    """The distinct keys of a register in the file's codes, with how many units have each."""
+    check.columns_exist("register: keys", table.keys, register.columns)
+    if len(register) == 0:
+        raise TacitaError("the register has no records; check that it was exported completely.")
+    columns = [register.coded(name, scenario.not_applicable.get(name, ())) for name in table.keys]
+    translated = [
+        _translated(name, column, values)
+        for name, column, values in zip(table.keys, columns, table.values, strict=True)
+    ]
+    sizes = [int(codes.max(initial=0)) for codes in translated]
+    row, codes = distinct_keys(translated, sizes)
+    return Keys(codes, np.bincount(row, minlength=len(codes))[:, None])
+
+
 def _translated(name: str, column: frame.Coded, values: tuple[Any, ...]) -> Codes:
     """A register's codes in terms of the file's; values that the file does not have get codes of their own."""
-    if values and column.values and isinstance(values[0], str) != isinstance(column.values[0], str):
+    # A blank that is a category is the text '' beside numbers too.
+    kinds = [{isinstance(value, str) for value in part if value != ""} for part in (values, column.values)]
+    if len(set().union(*kinds)) > 1:
         raise TacitaError(
             f"key {name!r} is text in the file or in the register, numbers in the other; make them alike."
         )

@@ -7,10 +7,11 @@ those variables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacita.arrays import Codes, Floats, Ints
 
@@ -69,6 +70,49 @@ def matched_counts(
     return as_counts(whole) + fractional
 
 
+class Pairs(NamedTuple):
+    """Keys that count for keys: row `source` counts for row `target` by `factor`."""
+
+    target: Ints
+    source: Ints
+    factor: Floats
+
+
+def matched_pairs(codes: Codes, rule: Rule) -> Pairs:
+    """All pairs of keys that count for each other under a rule, in the order of the targets.
+
+    Distinct keys that show little are few, and keys that show much match few: there are not many pairs.
+    """
+    key_patterns = patterns(codes)
+    occurring = [int(p) for p in np.unique(key_patterns)]
+    rows_of = {p: np.flatnonzero(key_patterns == p) for p in occurring}
+    project = _projector(codes, codes)
+    found: list[Pairs] = []
+    for pattern in occurring:
+        rows = rows_of[pattern]
+        for part in rule(pattern, rows, occurring):
+            sources = np.concatenate([rows_of[p] for p in part.sources])
+            wanted, given = project(rows, sources, part.shared)
+            target, source = _equal_pairs(wanted, given)
+            factor = np.broadcast_to(part.factor, len(rows)).astype(np.float64)[target]
+            kept = factor > 0
+            found.append(Pairs(rows[target[kept]], sources[source[kept]], factor[kept]))
+    joined = Pairs(*(np.concatenate([getattr(each, name) for each in found]) for name in Pairs._fields))
+    order = np.argsort(joined.target, kind="stable")
+    return Pairs(joined.target[order], joined.source[order], joined.factor[order])
+
+
+def _equal_pairs(wanted: Ints, given: Ints) -> tuple[Ints, Ints]:
+    """All pairs of places with equal numbers."""
+    order = np.argsort(given, kind="stable")
+    ordered = given[order]
+    first = np.searchsorted(ordered, wanted, side="left")
+    count = np.searchsorted(ordered, wanted, side="right") - first
+    target = np.repeat(np.arange(len(wanted), dtype=np.int64), count)
+    within = np.arange(len(target), dtype=np.int64) - np.repeat(np.cumsum(count) - count, count)
+    return target, order[np.repeat(first, count) + within]
+
+
 def _projector(targets: Codes, sources: Codes) -> Callable[[Ints, Ints, int], tuple[Ints, Ints]]:
     """A function that cuts keys down to some variables and makes one comparable number of each."""
     sizes = [int(max(targets[:, j].max(initial=0), sources[:, j].max(initial=0))) + 1 for j in range(targets.shape[1])]
@@ -82,7 +126,7 @@ def _projector(targets: Codes, sources: Codes) -> Callable[[Ints, Ints, int], tu
     return project
 
 
-def combined(columns: list[Codes], sizes: list[int], length: int) -> Ints:
+def combined(columns: Sequence[NDArray[np.integer]], sizes: Sequence[int], length: int) -> Ints:
     """One number per row that is equal exactly where all codes are equal; folded when it would not fit 63 bits."""
     numbers = np.zeros(length, dtype=np.int64)
     span = 1

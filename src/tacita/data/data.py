@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacita import check, frame
-from tacita.arrays import Floats, Ints
+from tacita.arrays import Codes, Floats, Ints
 from tacita.check import TacitaError
 from tacita.frame import Coded, Frame
 
@@ -38,10 +38,14 @@ class Variable:
     The empty text stands for a blank."""
     scale: Scale | None = None
     """nominal, ordinal or numeric; None: to be inferred from the values."""
+    order: tuple[Any, ...] = ()
+    """The categories of an ordinal variable in ascending order, where sorting them by value would not do."""
 
     def __post_init__(self) -> None:
         if self.scale is not None:
             check.one_of("scale", self.scale, SCALES)
+        if self.order and self.scale not in (None, "ordinal"):
+            raise TacitaError(f"order is for ordinal variables; got it with scale {self.scale!r}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +117,7 @@ class Data:
         declared = self.variable(name).scale
         if declared is not None:
             return declared
-        if frame.is_ordered(self.table, name):
+        if self.variable(name).order or frame.is_ordered(self.table, name):
             return "ordinal"
         if frame.is_float(self.table, name):
             return "numeric"
@@ -133,12 +137,16 @@ class Data:
         known = self.variable(name)
         applied = (*known.not_applicable, *not_applicable)
         codes, values = frame.coded(self.table, name)
+        if known.order:
+            codes, values = _in_order(name, codes, values, known.order)
         gone = {value for value in known.missing if value not in applied}
         if gone:
             kept = np.array([0, *(0 if value in gone else 1 for value in values)], dtype=np.uint32)
             codes, values = _compacted(codes * kept[codes], values)
         if "" in applied and (codes == 0).any():
-            # The blank becomes category 1, and nothing is missing any more.
+            # The blank becomes the category of the empty text, and nothing is missing any more.
+            if "" in values:
+                return Coded(np.where(codes == 0, np.uint32(values.index("") + 1), codes), values)
             codes, values = codes + np.uint32(1), ("", *values)
         return Coded(codes, values)
 
@@ -179,3 +187,15 @@ def _compacted(codes: NDArray[Any], values: tuple[Any, ...]) -> Coded:
     lookup = np.zeros(len(values) + 1, dtype=np.uint32)
     lookup[kept] = np.arange(1, len(kept) + 1, dtype=np.uint32)
     return Coded(lookup[codes], tuple(values[c - 1] for c in kept))
+
+
+def _in_order(name: str, codes: Codes, values: tuple[Any, ...], order: tuple[Any, ...]) -> Coded:
+    """Codes that follow the declared order of the categories."""
+    place = {value: at for at, value in enumerate(order)}
+    unknown = sum(value not in place for value in values)
+    if unknown:
+        raise TacitaError(f"column {name!r} has {check.counted(unknown, 'value')} not in its order; add them there.")
+    ranked = sorted(range(len(values)), key=lambda at: place[values[at]])
+    lookup = np.zeros(len(values) + 1, dtype=np.uint32)
+    lookup[[at + 1 for at in ranked]] = np.arange(1, len(values) + 1, dtype=np.uint32)
+    return Coded(lookup[codes], tuple(values[at] for at in ranked))
