@@ -48,6 +48,7 @@ _HOMES = {
     "dominance": "tacita.risk.dominance",
     "unsafe_combinations": "tacita.risk.combinations",
     "weight_disclosure": "tacita.risk.weights",
+    "mixed_uniqueness": "tacita.risk.mixed",
     "save": "tacita.plots.save",
     "TacitaError": "tacita.check",
     "TacitaWarning": "tacita.check",
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from tacita.risk.household import household_risk as household_risk
     from tacita.risk.individual import individual_risk as individual_risk
     from tacita.risk.likeness import likeness as likeness
+    from tacita.risk.mixed import mixed_uniqueness as mixed_uniqueness
     from tacita.risk.presence import presence as presence
     from tacita.risk.reidentification import reidentification as reidentification
     from tacita.risk.threshold import risk_threshold as risk_threshold

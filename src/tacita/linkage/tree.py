@@ -1,0 +1,149 @@
+"""A k-d tree over records: how many lie within reach, without looking at pairs.
+
+Points are split at the median of the widest dimension until few are left; every node knows the box around its points,
+so whole nodes are counted or passed over at once. Results are exact: only comparisons decide.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacita.arrays import Floats, Ints
+from tacita.compiled import compiled
+
+LEAF = 16
+"""Points below which a node is not split further."""
+
+
+class Tree(NamedTuple):
+    """A k-d tree; node 0 is the root."""
+
+    points: Floats
+    """The points in the order of the tree."""
+    order: Ints
+    """For each point of the tree its place in the caller's array."""
+    start: Ints
+    """By node: its first point."""
+    stop: Ints
+    """By node: one after its last point."""
+    left: Ints
+    """By node: its left child, -1 for a leaf; the right child follows it."""
+    low: Floats
+    """By node and dimension: least coordinate."""
+    high: Floats
+    """By node and dimension: greatest coordinate."""
+
+
+def build(points: Floats) -> Tree:
+    """The tree of points, one per row, all finite."""
+    points = np.ascontiguousarray(points, dtype=np.float64)
+    return Tree(*_build(points, LEAF))
+
+
+@compiled
+def _build(points: Floats, leaf: int) -> tuple[Floats, Ints, Ints, Ints, Ints, Floats, Floats]:
+    n, dimensions = points.shape
+    most = max(1, 4 * (n // leaf + 1))
+    order = np.arange(n)
+    start, stop = np.zeros(most, np.int64), np.zeros(most, np.int64)
+    left = np.full(most, -1)
+    low, high = np.empty((most, dimensions)), np.empty((most, dimensions))
+    stop[0] = n
+    nodes, node = 1, 0
+    while node < nodes:
+        first, last = start[node], stop[node]
+        for j in range(dimensions):
+            low[node, j], high[node, j] = np.inf, -np.inf
+        for i in range(first, last):
+            for j in range(dimensions):
+                value = points[order[i], j]
+                low[node, j], high[node, j] = min(low[node, j], value), max(high[node, j], value)
+        widest = 0
+        for j in range(1, dimensions):
+            if high[node, j] - low[node, j] > high[node, widest] - low[node, widest]:
+                widest = j
+        if last - first > leaf and high[node, widest] > low[node, widest]:
+            middle = (first + last) // 2
+            _select(order, points, widest, first, last - 1, middle)
+            left[node] = nodes
+            start[nodes], stop[nodes] = first, middle
+            start[nodes + 1], stop[nodes + 1] = middle, last
+            nodes += 2
+        node += 1
+    return points[order], order, start[:nodes], stop[:nodes], left[:nodes], low[:nodes], high[:nodes]
+
+
+@compiled
+def _select(order: Ints, points: Floats, j: int, first: int, last: int, middle: int) -> None:
+    """Put the places in such an order that what is before `middle` is not greater, what is after it not smaller."""
+    while last > first:
+        pivot = points[order[(first + last) // 2], j]
+        i, k = first, last
+        while i <= k:
+            while points[order[i], j] < pivot:
+                i += 1
+            while points[order[k], j] > pivot:
+                k -= 1
+            if i <= k:
+                order[i], order[k] = order[k], order[i]
+                i += 1
+                k -= 1
+        if middle <= k:
+            last = k
+        elif middle >= i:
+            first = i
+        else:
+            return
+
+
+def count_within(tree: Tree, centre: Floats, reach: Floats) -> Ints:
+    """By query, one per row: how many points have |point - centre| <= reach in every dimension.
+
+    Whether a node is inside or outside is decided by the same rounded difference as for a point. Rounding never turns
+    an order around, so the counts are those of comparing every pair.
+    """
+    return _count_within(tree, np.ascontiguousarray(centre), np.ascontiguousarray(reach))
+
+
+@compiled
+def _count_within(tree: Tree, centre: Floats, reach: Floats) -> Ints:
+    counts = np.zeros(len(centre), np.int64)
+    stack = np.empty(128, np.int64)
+    for query in range(len(centre)):
+        top = 1
+        stack[0] = 0
+        while top > 0:
+            top -= 1
+            node = stack[top]
+            where = _node_position(tree.low[node], tree.high[node], centre[query], reach[query])
+            if where > 0:
+                counts[query] += tree.stop[node] - tree.start[node]
+            elif where == 0 and tree.left[node] >= 0:
+                stack[top], stack[top + 1] = tree.left[node], tree.left[node] + 1
+                top += 2
+            elif where == 0:
+                for i in range(tree.start[node], tree.stop[node]):
+                    counts[query] += _within(tree.points[i], centre[query], reach[query])
+    return counts
+
+
+@compiled
+def _node_position(low: Floats, high: Floats, centre: Floats, reach: Floats) -> int:
+    """1 if every point of the box is within reach, -1 if none is, 0 if it is not certain."""
+    inside = 1
+    for j in range(len(centre)):
+        if low[j] - centre[j] > reach[j] or centre[j] - high[j] > reach[j]:
+            return -1
+        if abs(low[j] - centre[j]) > reach[j] or abs(high[j] - centre[j]) > reach[j]:
+            inside = 0
+    return inside
+
+
+@compiled
+def _within(point: Floats, centre: Floats, reach: Floats) -> bool:
+    for j in range(len(centre)):  # noqa: SIM110 (compiled)
+        if abs(point[j] - centre[j]) > reach[j]:
+            return False
+    return True
