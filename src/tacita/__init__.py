@@ -24,6 +24,8 @@ _HOMES = {
     "read": "tacita.data.files",
     "write": "tacita.data.files",
     "household_survey": "tacita.data.demo.survey",
+    "business_survey": "tacita.data.demo.survey",
+    "accident_survey": "tacita.data.demo.survey",
     "DemoSurvey": "tacita.data.demo.survey",
     "Scenario": "tacita.scenario",
     "KeySet": "tacita.scenario",
@@ -60,6 +62,8 @@ if TYPE_CHECKING:
     from tacita.data import Data as Data
     from tacita.data import Variable as Variable
     from tacita.data.demo.survey import DemoSurvey as DemoSurvey
+    from tacita.data.demo.survey import accident_survey as accident_survey
+    from tacita.data.demo.survey import business_survey as business_survey
     from tacita.data.demo.survey import household_survey as household_survey
     from tacita.data.files import read as read
     from tacita.data.files import write as write
