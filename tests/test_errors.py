@@ -229,7 +229,10 @@ def test_an_existing_folder_is_refused(run: Run) -> None:
     Path("out/mine.txt").write_text("keep")
     code, _, err = run("assess", "s.csv", "--keys", "sex", "--out", "out")
     assert code == 2
-    assert err == "tacita: folder 'out' exists already; pass overwrite=True to replace it.\n"
+    assert (
+        err
+        == "tacita: folder 'out' exists already; choose another name, or overwrite=True (--overwrite) to replace it.\n"
+    )
     assert Path("out/mine.txt").read_text() == "keep"
 
 

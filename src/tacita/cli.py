@@ -69,17 +69,19 @@ def _progress() -> Iterator[Any]:
 
 @app.command()
 def assess(
-    file: Annotated[Path, typer.Argument(help="The survey file: .csv, .tsv, .parquet.")],
+    file: Annotated[Path, typer.Argument(help="The survey file.")],
     keys: Annotated[str | None, typer.Option(help="Key variables, separated by commas.")] = None,
     weight: Annotated[str | None, typer.Option(help="Sampling weight.")] = None,
     household: Annotated[str | None, typer.Option(help="Household identifier.")] = None,
     missing: Annotated[str | None, typer.Option(help="Rule for missing key values, e.g. wildcard.")] = None,
     attack: Annotated[str | None, typer.Option(help="Attack model, M1 to M5.")] = None,
+    attack_probability: Annotated[float | None, typer.Option(help="Probability of an attack, for M4.")] = None,
     population_size: Annotated[float | None, typer.Option(help="Units in the population, without weights.")] = None,
     sampling_fraction: Annotated[float | None, typer.Option(help="n/N, without weights.")] = None,
     k: Annotated[int | None, typer.Option(help="k that counts as safe (policy).")] = None,
     risk: Annotated[float | None, typer.Option(help="Individual risk that counts as safe (policy).")] = None,
     rate: Annotated[float | None, typer.Option(help="Re-identification rate that counts as safe (policy).")] = None,
+    household_risk: Annotated[float | None, typer.Option(help="Household risk that counts as safe (policy).")] = None,
     scenario: Annotated[Path | None, typer.Option(help="Scenario file (TOML).")] = None,
     policy: Annotated[Path | None, typer.Option(help="Policy file (TOML).")] = None,
     register: Annotated[Path | None, typer.Option(help="File of the population with the same keys.")] = None,
@@ -94,6 +96,7 @@ def assess(
     fail_if_unsafe: Annotated[bool, typer.Option(help="Exit with 1 if the file does not keep the policy.")] = False,
 ) -> None:
     """Measure the risk of re-identification of every record and of the whole file."""
+    from tacita.data.atomic import check_free
     from tacita.data.files import read
     from tacita.profile import assess as measure
 
@@ -103,11 +106,15 @@ def assess(
         "household": household,
         "missing": missing,
         "attack": attack,
+        "attack_probability": attack_probability,
         "population_size": population_size,
         "sampling_fraction": sampling_fraction,
     }
     who = _scenario(scenario, given)
-    safe = _policy(policy, {"k": k, "risk": risk, "rate": rate})
+    safe = _policy(policy, {"k": k, "risk": risk, "rate": rate, "household_risk": household_risk})
+    if out is not None:
+        # Before the work, not after it.
+        check_free(out, overwrite=overwrite)
     with _progress() as progress:
         data = read(file, delimiter=delimiter, encoding=encoding, decimal=decimal)
         profile = measure(data, who, safe, register=register, method=method, quantile=quantile, progress=progress)
@@ -129,6 +136,10 @@ def _scenario(path: Path | None, given: dict[str, Any]) -> Any:
         if "keys" not in said:
             raise TacitaError("say what an intruder could know: --keys sex,age,region, or --scenario FILE.")
         return Scenario(**said)
+    sources = ("weight", "population_size", "sampling_fraction")
+    if any(name in said for name in sources):
+        # What the command line says of the population stands in place of what the file says.
+        said = dict.fromkeys(sources) | said
     return replace(Scenario.load(path), **said)
 
 

@@ -1,23 +1,27 @@
-"""Compiled loops: one decorator around Numba.
+"""Loops compiled to machine code by Numba.
 
-A module that uses it costs a second to import and its kernels a few to compile, once per machine: import such modules
-where they are needed, not at the top.
+Modules that use this decorator are imported by the functions that need them, not at the top of other modules: Numba
+takes a second to load, and `import tacita` must stay cheap.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-import numba
-
-Function = TypeVar("Function", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-def compiled(function: Function) -> Function:
-    """Compile a loop over arrays; the machine code is kept on disk, where something is writable."""
+def compiled(function: F) -> F:
+    """Compile a function of arrays and numbers when it is first called, and keep the machine code for later sessions.
+
+    The code is kept beside the module or in the user's cache folder; where neither can be written it is compiled anew
+    in each session. The compiled loop lets other threads run.
+    """
+    numba: Any = importlib.import_module("numba")
     try:
-        return cast(Function, numba.njit(nogil=True, cache=True)(function))
+        return cast(F, numba.njit(nogil=True, cache=True)(function))
     except RuntimeError:
-        # Nothing writable beside the module or in the user's cache: compile in every process.
-        return cast(Function, numba.njit(nogil=True)(function))
+        # Numba's word for: there is no folder that a cache could be written to.
+        return cast(F, numba.njit(nogil=True)(function))

@@ -83,7 +83,8 @@ class Declared:
         """The declaration in a TOML file."""
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8")
+            # Editors on Windows put a byte order mark in front.
+            text = path.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:
             raise TacitaError(f"{path.name} is not valid TOML: it is not UTF-8 text; save it as UTF-8.") from None
         except OSError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -46,7 +46,9 @@ def from_native(native: Any) -> Frame:
         raise TacitaError("the table could not be read; check its column names.") from None
     columns = [str(name) for name in door.columns]
     check.unique_names("columns", columns)
-    return pl.DataFrame([_series(name, door[given]) for name, given in zip(columns, door.columns, strict=True)])
+    return pl.DataFrame(
+        [_series(name, door.get_column(given)) for name, given in zip(columns, door.columns, strict=True)]
+    )
 
 
 def _series(name: str, column: Any) -> pl.Series:
@@ -75,7 +77,7 @@ def to_native(frame: Frame, native: Any, changed: Iterable[str]) -> Any:
         for name in frame.columns
         if name in set(changed) or name not in given
     ]
-    return door.with_columns(*fresh).select([given.get(name, name) for name in frame.columns]).to_native()
+    return door.with_columns(*fresh).select([nw.col(given.get(name, name)) for name in frame.columns]).to_native()
 
 
 def table(columns: Mapping[str, Any]) -> Frame:
@@ -340,6 +342,178 @@ def write_parquet(table: Frame, path: Path, notes: Mapping[str, str]) -> None:
     used = [_used(series) if series.dtype in (pl.Categorical, pl.Enum) else series for series in table]
     with _written():
         pl.DataFrame(used).write_parquet(path, metadata=dict(notes))
+
+
+def read_arrow(path: Path) -> Frame:
+    """An Arrow (Feather) file, loaded; NaN is missing, and a column without a type holds missing texts."""
+    try:
+        table = pl.read_ipc(path.read_bytes(), use_pyarrow=False)
+    except pl.exceptions.DuplicateError:
+        raise TacitaError(f"{path.name} names a column more than once; columns must be named once each.") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        raise TacitaError(f"{path.name} is damaged or uses something Polars cannot read; export it again.") from None
+    return table.with_columns(pl.selectors.float().fill_nan(None), pl.col(pl.Null).cast(pl.String))
+
+
+def arrow_note(path: Path, key: str) -> str | None:
+    """A text that an Arrow file carries beside its values."""
+    from pyarrow import ArrowException, ipc
+
+    try:
+        with path.open("rb") as opened:
+            note = (ipc.open_file(opened).schema.metadata or {}).get(key.encode())
+        return None if note is None else str(note, "utf-8")
+    except (ArrowException, ValueError):
+        return None
+
+
+def write_arrow(table: Frame, path: Path, notes: Mapping[str, str]) -> None:
+    """An Arrow (Feather) file with notes beside the values; categories that no record has are not written."""
+    from pyarrow import ipc
+
+    used = [_used(series) if series.dtype in (pl.Categorical, pl.Enum) else series for series in table]
+    with _written():
+        # Polars writes no notes, so Arrow writes the file.
+        arrow = pl.DataFrame(used).to_arrow().replace_schema_metadata(dict(notes))
+    with (
+        path.open("wb") as opened,
+        ipc.new_file(opened, arrow.schema, options=ipc.IpcWriteOptions(compression="lz4")) as writer,
+    ):
+        writer.write_table(arrow)
+
+
+Kind = Literal["text", "whole", "number", "logical", "date", "datetime", "time", "other"]
+
+
+def kind(table: Frame, name: str) -> Kind:
+    """What a column holds, for formats that know a few kinds only."""
+    dtype = table[name].dtype
+    if dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null):
+        return "text"
+    if dtype.is_integer():
+        return "whole"
+    if dtype.is_float() or dtype.is_decimal():
+        return "number"
+    simple: dict[Any, Kind] = {pl.Boolean: "logical", pl.Date: "date", pl.Datetime: "datetime", pl.Time: "time"}
+    return next((word for known, word in simple.items() if dtype == known), "other")
+
+
+def column(kind: Kind | Literal["whole32", "mixed"], values: Any, missing: Bools | None = None) -> pl.Series:
+    """A column of a kind: of texts (an empty one is missing), numbers, days or microseconds since 1970, microseconds
+    since midnight, or, mixed, of numbers and letters."""
+    if kind == "mixed":
+        return pl.Series(values, dtype=pl.Object)
+    if kind == "text":
+        return pl.Series(values, dtype=pl.String).replace("", None)
+    series = pl.Series(values)
+    if missing is not None:
+        series = series.set(pl.Series(missing), None)
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    if kind == "time":
+        series = series.cast(pl.Int64) * 1000
+    types: dict[str, Any] = {
+        "whole": pl.Int64,
+        "whole32": pl.Int32,
+        "logical": pl.Boolean,
+        "date": pl.Int32,
+        "datetime": pl.Int64,
+        "time": pl.Int64,
+        "number": pl.Float64,
+    }
+    series = series.cast(types[kind])
+    moments: dict[str, Any] = {"date": pl.Date, "datetime": pl.Datetime("us"), "time": pl.Time}
+    return series.cast(moments[kind]) if kind in moments else series
+
+
+def ticks(table: Frame, name: str) -> Ints:
+    """Days since 1970 of dates, microseconds since 1970 on the wall clock of dates with times, microseconds since
+    midnight of times; 0 where missing."""
+    series = table[name]
+    if isinstance(series.dtype, pl.Datetime):
+        if series.dtype.time_zone is not None:
+            series = series.dt.replace_time_zone(None)
+        series = series.dt.cast_time_unit("us")
+    physical = series.to_physical().cast(pl.Int64)
+    if series.dtype == pl.Time:
+        physical = physical // 1000
+    return physical.fill_null(0).to_numpy()
+
+
+def seconds(table: Frame, name: str) -> Floats:
+    """Durations as seconds, NaN where missing."""
+    return (table[name].dt.total_microseconds() / 1e6).to_numpy()
+
+
+def plain_values(table: Frame, name: str) -> list[Any]:
+    """A column as texts, numbers, dates and times of Python, None where missing; time zones are dropped."""
+    series = table[name]
+    if series.dtype in (pl.Categorical, pl.Enum):
+        series = series.cast(pl.String)
+    if series.dtype.is_float() or series.dtype.is_decimal():
+        series = series.cast(pl.Float64).fill_nan(None)
+    return (series.dt.replace_time_zone(None) if has_time_zone(table, name) else series).to_list()
+
+
+def has_time_zone(table: Frame, name: str) -> bool:
+    """Whether the times of a column are told with a time zone."""
+    dtype = table[name].dtype
+    return isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
+
+
+def filled_texts(table: Frame, name: str) -> pl.Series:
+    """A column of texts or categories as texts, empty where missing."""
+    return table[name].cast(pl.String).fill_null("")
+
+
+def longest_text(table: Frame, name: str) -> int:
+    """The bytes of the longest text of a column, in UTF-8."""
+    longest = table[name].cast(pl.String).str.len_bytes().max()
+    return longest if isinstance(longest, int) else 0
+
+
+def matching_texts(table: Frame, name: str, pattern: str) -> int:
+    """How many texts of a column match a regular expression."""
+    return int(table[name].cast(pl.String).str.contains(pattern).sum())
+
+
+def beyond(table: Frame, name: str, limit: int) -> int:
+    """How many whole numbers of a column lie outside plus or minus a limit."""
+    series = table[name].cast(pl.Int128)
+    return int(((series > limit) | (series < -limit)).sum())
+
+
+def places(left: Frame, right: Frame, on: Sequence[str]) -> Ints:
+    """For each row of the left frame the row of the right one with the same values, -1 if there is none or one is
+    missing; the values of the right frame must differ."""
+    names = [str(place) for place in range(len(on))]
+    pairs = [_alike(left[name], right[name]) for name in on]
+    wanted = pl.DataFrame([pair[0].alias(name) for name, pair in zip(names, pairs, strict=True)])
+    offered = pl.DataFrame([pair[1].alias(name) for name, pair in zip(names, pairs, strict=True)])
+    found = wanted.join(offered.with_row_index("row"), on=names, how="left", maintain_order="left")
+    return found["row"].cast(pl.Int64).fill_null(-1).to_numpy()
+
+
+def same(left: pl.Series, right: pl.Series) -> Bools:
+    """Where two columns of one kind are equal; missing equals missing."""
+    one, other = _alike(left, right)
+    return one.eq_missing(other).to_numpy()
+
+
+def _alike(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Two columns of one kind in one type, so that 1 is 1 whatever its width."""
+    if left.dtype in (pl.String, pl.Categorical, pl.Enum):
+        return left.cast(pl.String), right.cast(pl.String)
+    if left.dtype.is_integer() and right.dtype.is_integer():
+        return left.cast(pl.Int128), right.cast(pl.Int128)
+    if left.dtype.is_numeric() and right.dtype.is_numeric():
+        return left.cast(pl.Float64).fill_nan(None), right.cast(pl.Float64).fill_nan(None)
+    return left, right.cast(left.dtype)
+
+
+def from_arrow(batch: Any) -> Frame:
+    """A frame of an Arrow record batch; a column without a type holds missing texts."""
+    return pl.DataFrame(batch).with_columns(pl.col(pl.Null).cast(pl.String))
 
 
 @contextmanager

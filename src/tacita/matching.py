@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.arrays import Codes, Floats, Ints
+from tacita.arrays import Bools, Codes, Floats, Ints
 
 MOST_KEYS = 62
 """A pattern is one bit per key in an int64."""
@@ -67,7 +67,13 @@ def matched_counts(
                 whole[rows] += matched
             else:
                 fractional[rows] += np.reshape(part.factor, (-1, 1)) * as_counts(matched)
-    return as_counts(whole) + fractional
+    return _whole_again(as_counts(whole) + fractional, fractional > 0)
+
+
+def _whole_again(counts: Floats, added: Bools) -> Floats:
+    """Ten times 0.3 is 3 and not 3 less rounding, or a record would fall below k: such sums are made whole again."""
+    nearest = np.rint(counts)
+    return np.where(added & (np.abs(counts - nearest) <= 1e-13 * counts), nearest, counts)
 
 
 class Pairs(NamedTuple):

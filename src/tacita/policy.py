@@ -32,8 +32,8 @@ class Policy(Declared):
 
     def __post_init__(self) -> None:
         for name in ("k", "risk", "rate", "household_risk"):
-            if getattr(self, name) is False:
-                object.__setattr__(self, name, None)
+            value = check.python_number(getattr(self, name))
+            object.__setattr__(self, name, None if value is False else value)
         if self.k is not None:
             object.__setattr__(self, "k", check.whole("policy k", self.k, 2))
         for name in ("risk", "rate", "household_risk"):

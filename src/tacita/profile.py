@@ -172,8 +172,7 @@ class RiskProfile(Result):
 
         Only their numbers and figures, unless `values=True` asks for the values of the keys too.
         """
-        check.whole("most", most, 1)
-        rows = np.lexsort((self.record, -self.individual.risk))[:most]
+        rows = np.lexsort((self.record, -self.individual.risk))[: check.whole("most", most, 1)]
         top = frame.take(self.records, rows)
         if not values:
             return top
@@ -354,8 +353,8 @@ def _rule_matters(part: KeySetRisk) -> Iterator[str]:
         found = result.sample[result.levels.index(part.k)]
         if (found == 0) != (part.unsafe_by_k == 0):
             yield (
-                f"the verdict on k = {part.k} rests on the rule for missing values: {part.unsafe_by_k:,} records "
-                f"violate it under {part.table.rule}, {found:,} under {name}."
+                f"the verdict on k = {part.k} rests on the rule for missing values: records that violate it are "
+                f"{part.unsafe_by_k:,} under {part.table.rule}, {found:,} under {name}."
             )
 
 

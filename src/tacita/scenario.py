@@ -31,6 +31,7 @@ class MissingRule:
 
     def __post_init__(self) -> None:
         check.one_of("missing", self.name, RULES)
+        object.__setattr__(self, "factor", check.python_number(self.factor))
         if self.name == "partial" and self.factor in ("categories", "expected"):
             return
         if self.name in ("partial", "sdcmicro"):
@@ -48,7 +49,7 @@ class MissingRule:
         """The rule that a text names."""
         if isinstance(text, cls):
             return text
-        match = re.fullmatch(r"\s*(\w+)\s*(?:\(\s*([\w.]+)\s*\))?\s*", str(text))
+        match = re.fullmatch(r"\s*(\w+)\s*(?:\(\s*([\w.+-]+)\s*\))?\s*", str(text))
         if match is None:
             raise TacitaError(f"missing must be one of {', '.join(map(repr, RULES))}; got {text!r}.")
         name, factor = match.groups()
@@ -62,7 +63,8 @@ class MissingRule:
     def __str__(self) -> str:
         if self.factor is None:
             return self.name
-        return f"{self.name}({self.factor if isinstance(self.factor, str) else format(self.factor, 'g')})"
+        # All digits: what is written to a file must come back the same.
+        return f"{self.name}({str(self.factor).removesuffix('.0')})"
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ class KeySet:
         if self.k is not None:
             object.__setattr__(self, "k", check.whole("the k of a key set", self.k, 2))
         if self.risk is not None:
+            object.__setattr__(self, "risk", check.python_number(self.risk))
             check.share("the risk of a key set", self.risk, zero=False)
 
     @classmethod
@@ -157,8 +160,13 @@ class Scenario(Declared):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
                 raise TacitaError(f"{name} must be the name of a column; got {value!r}.")
+        for name in ("attack_probability", "population_size", "sampling_fraction"):
+            put(self, name, check.python_number(getattr(self, name)))
+        for name in ("key_sets", "known", "error_rates", "not_applicable"):
+            table = check.mapping(name, getattr(self, name))
+            put(self, name, {key: check.python_number(value) for key, value in table.items()})
         put(self, "missing", MissingRule.parse(self.missing))
-        put(self, "key_sets", {str(name): KeySet.of(given) for name, given in self.key_sets.items()})
+        put(self, "key_sets", {name: KeySet.of(given) for name, given in self.key_sets.items()})
         put(self, "not_applicable", {name: _codes(name, given) for name, given in self.not_applicable.items()})
         if "keys" in self.key_sets:
             raise TacitaError("a key set cannot be named 'keys', the name of the main one; choose another name.")
@@ -243,6 +251,9 @@ def _codes(name: str, given: Any) -> tuple[Any, ...]:
     if isinstance(given, str | int | float):
         return (given,)
     try:
-        return tuple(given)
+        codes = tuple(check.python_number(code) for code in given)
     except TypeError:
         raise TacitaError(f"not_applicable of {name!r} must be a list of codes; got {given!r}.") from None
+    if None in codes:
+        raise TacitaError(f"not_applicable of {name!r} must be codes; got None, write '' for a blank.")
+    return codes

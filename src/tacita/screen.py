@@ -57,7 +57,8 @@ def _verdict(profile: RiskProfile) -> Iterator[str]:
     if profile.safe:
         yield f"SAFE under this policy: {size}."
     else:
-        yield textwrap.fill(f"NOT SAFE under this policy: {'; '.join(profile.failures)}.", WIDTH)
+        why = f"NOT SAFE under this policy: {'; '.join(profile.failures)}."
+        yield textwrap.fill(why, WIDTH, break_on_hyphens=False)
     main = profile.main
     if main.k is not None:
         share = percent(main.unsafe_by_k / profile.size)
@@ -65,8 +66,9 @@ def _verdict(profile: RiskProfile) -> Iterator[str]:
     er = main.reidentification
     ends = ""
     if er.interval[0] < er.interval[1]:
-        ends = f"; 95 % interval {number(er.interval[0])} to {number(er.interval[1])}"
-    yield f"{number(er.expected)} expected re-identifications ({percent(er.rate)}{ends})."
+        ends = f"; 95 % interval under the model {number(er.interval[0])} to {number(er.interval[1])}"
+    at = "" if er.quantile is None else f" at quantile {er.quantile:g} of F"
+    yield f"{number(er.expected)} expected re-identifications{at} ({percent(er.rate)}{ends})."
     if er.lower_with_errors < er.expected:
         yield f"If a key error always prevents a link: {number(er.lower_with_errors)}."
 
@@ -120,5 +122,7 @@ def _assumptions(profile: RiskProfile) -> Iterator[str]:
         yield f"not applicable is a category of {check.quoted(scenario.not_applicable)}"
     if scenario.error_rates:
         yield f"keys can be in error: {check.quoted(scenario.error_rates)}"
+    if scenario.numeric_keys:
+        yield f"numeric keys do not enter these figures: {check.quoted(scenario.numeric_keys)}"
     if scenario.known:
         yield "the probabilities that a variable is known do not enter these figures, which take every key as known"

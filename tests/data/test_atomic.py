@@ -53,7 +53,9 @@ def test_an_existing_file_is_refused_before_any_work(tmp_path):
         with atomic.new_file(tmp_path / "a.csv"):
             worked.append(1)
 
-    assert refusal(action) == "a.csv exists already; pass overwrite=True to replace it."
+    assert (
+        refusal(action) == "a.csv exists already; choose another name, or overwrite=True (--overwrite) to replace it."
+    )
     assert (worked, names(tmp_path), (tmp_path / "a.csv").read_text()) == ([], ["a.csv"], "old")
 
 
@@ -74,7 +76,9 @@ def test_a_file_that_appears_meanwhile_is_kept(tmp_path):
             beside.write_text("new")
             (tmp_path / "a.csv").write_text("someone else's")
 
-    assert refusal(action) == "a.csv exists already; pass overwrite=True to replace it."
+    assert (
+        refusal(action) == "a.csv exists already; choose another name, or overwrite=True (--overwrite) to replace it."
+    )
     assert (names(tmp_path), (tmp_path / "a.csv").read_text()) == (["a.csv"], "someone else's")
 
 
@@ -160,7 +164,7 @@ def test_a_folder_appears_only_when_complete(tmp_path):
 def test_an_existing_folder_is_replaced_as_a_whole_or_refused(tmp_path):
     put_folder(tmp_path / "out", {"public/a.csv": "old", "public/gone.csv": "old"})
     assert refusal(lambda: put_folder(tmp_path / "out")) == (
-        "folder 'out' exists already; pass overwrite=True to replace it."
+        "folder 'out' exists already; choose another name, or overwrite=True (--overwrite) to replace it."
     )
     assert (tmp_path / "out" / "public" / "a.csv").read_text() == "old"
     put_folder(tmp_path / "out", {"public/a.csv": "new", "internal/log": "new"}, overwrite=True)
@@ -184,7 +188,10 @@ def test_a_folder_that_appears_meanwhile_is_kept(tmp_path):
             (tmp_path / "out").mkdir()
             (tmp_path / "out" / "theirs").write_text("theirs")
 
-    assert refusal(action) == "folder 'out' exists already; pass overwrite=True to replace it."
+    assert (
+        refusal(action)
+        == "folder 'out' exists already; choose another name, or overwrite=True (--overwrite) to replace it."
+    )
     assert (names(tmp_path), names(tmp_path / "out")) == (["out"], ["theirs"])
 
 

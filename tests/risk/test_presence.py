@@ -29,7 +29,7 @@ def test_estimated_from_weights() -> None:
     found = tc.presence(frame, tc.Scenario(keys=["region"], weight="w"))
     assert (found.k_map, found.delta, found.absent) == (5.0, (0.2, 0.2), None)
     assert str(found) == (
-        "k-map: every key is shared by at least 5 units of the population (estimated); "
+        "k-map: every key is shared by 5 or more units of the population (estimated); "
         "delta-presence: who has a key is in the file with probability 20 % to 20 %"
     )
 

@@ -103,7 +103,12 @@ def _place(path: str | os.PathLike[str], kind: str, overwrite: bool) -> tuple[st
 
 
 def _exists(name: str) -> TacitaError:
-    return TacitaError(f"{name} exists already; pass overwrite=True to replace it.")
+    return TacitaError(f"{name} exists already; choose another name, or overwrite=True (--overwrite) to replace it.")
+
+
+def check_free(folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Refuse a folder that could not be written, before the work whose results it is to hold."""
+    _place(folder, "folder", overwrite)
 
 
 def _beside(target: Path) -> Path:

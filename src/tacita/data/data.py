@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacita import check, frame
-from tacita.arrays import Codes, Floats, Ints
+from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.check import TacitaError
 from tacita.frame import Coded, Frame
 
@@ -32,7 +32,9 @@ class Variable:
     value_labels: Mapping[Any, str] = field(default_factory=dict)
     """What its codes mean."""
     missing: tuple[Any, ...] = ()
-    """Codes that stand for a missing value."""
+    """Codes that stand for a missing value. They stay in the data; measures take them for missing."""
+    missing_ranges: tuple[tuple[float, float], ...] = ()
+    """Ranges of codes that stand for a missing value, both ends included, such as (-99, -1) or (-inf, -1)."""
     not_applicable: tuple[Any, ...] = ()
     """Codes of those to whom the question does not apply: a category under every missing-value rule.
     The empty text stands for a blank."""
@@ -46,6 +48,23 @@ class Variable:
             check.one_of("scale", self.scale, SCALES)
         if self.order and self.scale not in (None, "ordinal"):
             raise TacitaError(f"order is for ordinal variables; got it with scale {self.scale!r}.")
+        object.__setattr__(self, "missing_ranges", _ranges(self.missing_ranges))
+
+    def is_missing(self, value: Any) -> bool:
+        """Whether a value is a code that stands for a missing one."""
+        return value in self.missing or any(
+            low <= value <= high for low, high in self.missing_ranges if isinstance(value, int | float)
+        )
+
+
+def _ranges(given: Any) -> tuple[tuple[float, float], ...]:
+    try:
+        ranges = tuple((low, high) for low, high in given)
+        if all(not isinstance(end, bool | str) and low <= high for low, high in ranges for end in (low, high)):
+            return ranges
+    except (TypeError, ValueError):
+        pass
+    raise TacitaError(f"missing_ranges must be pairs of a lowest and a highest code, as ((-99, -1),); got {given!r}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +145,19 @@ class Data:
         return "nominal"
 
     def numbers(self, name: str) -> Floats:
-        """A variable as numbers, NaN where missing."""
-        return frame.numbers(self.table, name)
+        """A variable as numbers, NaN where missing: codes declared missing or not applicable are no measurements."""
+        values = frame.numbers(self.table, name)
+        known = self.variable(name)
+        gone = among_codes(values, (*known.missing, *known.not_applicable), known.missing_ranges)
+        return np.where(gone, np.nan, values) if gone.any() else values
+
+    def missing(self, name: str) -> Bools:
+        """Where a variable is missing: no value, or a code declared missing and not declared not applicable."""
+        known = self.variable(name)
+        if known.missing or known.missing_ranges or known.not_applicable:
+            gone: Bools = self.coded(name).codes == 0
+            return gone
+        return frame.missing(self.table, name)
 
     def coded(self, name: str, not_applicable: Iterable[Any] = ()) -> Coded:
         """A variable as codes of its categories, 0 where missing.
@@ -137,12 +167,12 @@ class Data:
         known = self.variable(name)
         applied = (*known.not_applicable, *not_applicable)
         codes, values = frame.coded(self.table, name)
+        if known.missing or known.missing_ranges:
+            gone = (known.is_missing(value) and value not in applied for value in values)
+            kept = np.array([0, *(0 if missing else 1 for missing in gone)], dtype=np.uint32)
+            codes, values = _compacted(codes * kept[codes], values)
         if known.order:
             codes, values = _in_order(name, codes, values, known.order)
-        gone = {value for value in known.missing if value not in applied}
-        if gone:
-            kept = np.array([0, *(0 if value in gone else 1 for value in values)], dtype=np.uint32)
-            codes, values = _compacted(codes * kept[codes], values)
         if "" in applied and (codes == 0).any():
             # The blank becomes the category of the empty text, and nothing is missing any more.
             if "" in values:
@@ -176,9 +206,31 @@ class Data:
                 "scale": [self.scale(name) for name in names],
                 "inferred": [not known for known in declared],
                 "values": [frame.distinct(self.table, name) for name in names],
-                "missing": [int(frame.missing(self.table, name).sum()) for name in names],
+                "missing": [int(self.missing(name).sum()) for name in names],
             }
         )
+
+
+def among_codes(values: Floats, codes: Iterable[Any], ranges: Iterable[tuple[float, float]]) -> Bools:
+    """Where numbers are one of some codes or lie in one of some ranges; codes that are no numbers do not matter."""
+    numeric = [code for code in codes if isinstance(code, int | float)]
+    found: Bools = np.isin(values, numeric) if numeric else np.zeros(len(values), dtype=np.bool_)
+    for low, high in ranges:
+        found |= (values >= low) & (values <= high)
+    return found
+
+
+def used_value_labels(data: Data, name: str) -> dict[Any, str]:
+    """The value labels of the codes that some record has: the label of a code that no record has any more would tell
+    what was suppressed.
+
+    >>> import polars as pl
+    >>> sex = Variable(value_labels={1: "male", 2: "female", 3: "other"})
+    >>> used_value_labels(Data.of(pl.DataFrame({"sex": [1, 2, 1]}), {"sex": sex}), "sex")
+    {1: 'male', 2: 'female'}
+    """
+    present = set(frame.coded(data.table, name).values)
+    return {code: label for code, label in data.variable(name).value_labels.items() if code in present}
 
 
 def _compacted(codes: NDArray[Any], values: tuple[Any, ...]) -> Coded:

@@ -13,7 +13,7 @@ from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys import KeyTable, key_table
-from tacita.result import Result, columns, percent
+from tacita.result import Result, percent
 from tacita.scenario import Scenario
 
 LEVELS = (2, 3, 5)
@@ -52,18 +52,11 @@ class KAnonymity(Result):
         """One row per k."""
         return frame.table({"k": self.levels, "sample": self.sample, "population": self.population})
 
-    def rows(self) -> str:
-        """The table for a printed page."""
-        head = ("k-anonymity: records with", *(f"k < {k}" for k in self.levels))
-        sample = ("in the sample (f)", *(f"{found:,}" for found in self.sample))
-        population = ("in the population (F)", *(f"{found:,}" for found in self.population))
-        return columns([head, sample, population])
-
 
 def k_anonymity_of(table: KeyTable, levels: Iterable[int] = LEVELS) -> KAnonymity:
     """k-anonymity of a key table."""
     chosen = tuple(sorted({check.whole("k", k, 2) for k in levels}))
-    if chosen[-1] > table.size:
+    if chosen and chosen[-1] > table.size:
         raise TacitaError(
             f"k must be at most the number of records, {table.size:,}; got {chosen[-1]:,}. "
             f"Choose a smaller k, or false in the policy for none."
@@ -90,5 +83,11 @@ def k_anonymity(data: Any, scenario: Scenario, k: int | Iterable[int] = LEVELS, 
     >>> k_anonymity(people, Scenario(keys=["sex", "region"]), k=2).sample
     (2,)
     """
-    levels = (k,) if isinstance(k, int) else tuple(k)
-    return k_anonymity_of(key_table(Data.of(data), scenario, register=register), levels)
+    table = key_table(Data.of(data), scenario, register=register)
+    if k is LEVELS:
+        # Nobody asked for a k above the number of records.
+        return k_anonymity_of(table, [level for level in LEVELS if level <= table.size])
+    levels = tuple(k) if isinstance(k, Iterable) else (k,)
+    if not levels:
+        raise TacitaError("k must be one or more whole numbers of at least 2; got none.")
+    return k_anonymity_of(table, levels)

@@ -75,7 +75,15 @@ def benchmark_of(risk: IndividualRisk, rule: str = "paper") -> Benchmark:
     return Benchmark(risk.table.size, found, limit, rule)
 
 
-def benchmark(data: Any, scenario: Scenario, *, rule: str = "paper", method: str = "exact") -> Benchmark:
+def benchmark(
+    data: Any,
+    scenario: Scenario,
+    *,
+    rule: str = "paper",
+    method: str = "exact",
+    quantile: float | None = None,
+    register: Any = None,
+) -> Benchmark:
     """How many records have a risk of at least 0.1 and at least median + 3 MAD (not rescaled) of all risks.
 
     Reference: Templ (2019), Disclosure risk, equation 2.
@@ -85,4 +93,5 @@ def benchmark(data: Any, scenario: Scenario, *, rule: str = "paper", method: str
     >>> benchmark(people, Scenario(keys=["region"], weight="w")).found
     1
     """
-    return benchmark_of(individual_risk(data, scenario, method=method), rule)
+    risk = individual_risk(data, scenario, method=method, quantile=quantile, register=register)
+    return benchmark_of(risk, rule)

@@ -58,7 +58,8 @@ def detailed_keys(table: KeyTable) -> Iterator[str]:
 
 
 def _recode(values: tuple[object, ...]) -> str:
-    if all(isinstance(value, int | float) for value in values):
+    # A blank that is a category is the text '' beside numbers too.
+    if all(isinstance(value, int | float) for value in values if value != ""):
         return "for example into classes of 5 or 10"
     return "for example to the next higher level of its code list, or group its rare values"
 

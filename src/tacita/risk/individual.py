@@ -66,6 +66,8 @@ class IndividualRisk(Result):
     """exact or approximate, or the quantile of F that was used."""
     attack_model: str
     """M1 to M5."""
+    quantile: float | None = None
+    """The quantile of F at which the risk was taken; None: its expectation."""
 
     @cached_property
     def risk(self) -> Floats:
@@ -149,6 +151,7 @@ def individual_risk_of(
         error_free=prod(1.0 - scenario.error_rates.get(name, 0.0) for name in table.keys),
         method=method if quantile is None else f"quantile {quantile:g} of F",
         attack_model=scenario.attack,
+        quantile=quantile,
     )
 
 

@@ -55,7 +55,7 @@ def expected_reciprocal(f: ArrayLike, p: ArrayLike) -> _Floats:
 def approximate_reciprocal(f: ArrayLike, p: ArrayLike) -> _Floats:
     """Approximate individual risk p / (f - (1-p)) for f > 2, the exact one up to f = 2.
 
-    What older programs print; kept for comparison with published figures. It is above the exact risk, by up to 11%
+    What older programs print; kept for comparison with published figures. It is above the exact risk, by up to 12%
     just above f = 2 and by less and less as f grows.
 
     >>> approximate_reciprocal([2, 3, 3], [0.1, 0.1, 1.0]).round(6).tolist()

@@ -41,7 +41,7 @@ class Presence(Result):
         least, greatest = self.delta
         source = "known from the register" if self.table.source == "register" else "estimated"
         return (
-            f"k-map: every key is shared by at least {number(self.k_map)} units of the population ({source}); "
+            f"k-map: every key is shared by {number(self.k_map)} or more units of the population ({source}); "
             f"delta-presence: who has a key is in the file with probability {percent(least)} to {percent(greatest)}"
         )
 

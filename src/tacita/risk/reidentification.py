@@ -32,6 +32,8 @@ class Reidentification(Result):
     """ER when a key error always prevents a link; equal to `expected` without error rates."""
     attack: str
     """The attack model."""
+    quantile: float | None = None
+    """The quantile of F at which the risks were taken; None: their expectation."""
 
     @property
     def rate(self) -> float:
@@ -45,8 +47,9 @@ class Reidentification(Result):
 
     def __str__(self) -> str:
         low, high = (number(end) for end in self.interval)
-        ends = f", 95 % interval {low} to {high}" if self.interval[0] < self.interval[1] else ""
-        return f"{number(self.expected)} expected re-identifications ({percent(self.rate)} of {self.size:,}{ends})"
+        ends = f", 95 % interval under the model {low} to {high}" if self.interval[0] < self.interval[1] else ""
+        at = "" if self.quantile is None else f" at quantile {self.quantile:g} of F"
+        return f"{number(self.expected)} expected re-identifications{at} ({percent(self.rate)} of {self.size:,}{ends})"
 
     def to_frame(self) -> frame.Frame:
         """One row: ER, its interval, the rate and its interval."""
@@ -80,7 +83,7 @@ def reidentification_of(risk: IndividualRisk) -> Reidentification:
     table = risk.table
     expected = math.fsum(risk.attack_total * risk.base)
     variance = 0.0
-    if table.source != "register":
+    if table.source != "register" and risk.quantile is None:
         of_reciprocal = reciprocal_variance(table.sample_count, table.sampling_probability)
         variance = math.fsum(np.square(risk.attack_total) * of_reciprocal)
     return Reidentification(
@@ -89,21 +92,29 @@ def reidentification_of(risk: IndividualRisk) -> Reidentification:
         interval=interval(expected, variance),
         lower_with_errors=risk.error_free * expected,
         attack=risk.attack_model,
+        quantile=risk.quantile,
     )
 
 
-def reidentification(data: Any, scenario: Scenario, *, method: str = "exact", register: Any = None) -> Reidentification:
+def reidentification(
+    data: Any,
+    scenario: Scenario,
+    *,
+    method: str = "exact",
+    quantile: float | None = None,
+    register: Any = None,
+) -> Reidentification:
     """How many records an intruder is expected to re-identify, with a 95 % interval.
 
     ER is the sum of the individual risks; the rate is ER / n. The interval is that of sum P(L_i) / F over the
     distribution of the unknown F given f, keys taken as independent and the sum as gamma: it speaks of the model's own
-    uncertainty, not of a wrong model (see the page on how well it does).
+    uncertainty, not of a wrong model (see the page on how well it does). At a quantile of F there is no interval.
 
     Reference: Polettini (2003), section 5.
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"region": ["north", "north", "south"], "w": [20.0, 20.0, 20.0]})
     >>> print(reidentification(people, Scenario(keys=["region"], weight="w")))
-    0.246 expected re-identifications (8.21 % of 3, 95 % interval 0.00635 to 0.906)
+    0.246 expected re-identifications (8.21 % of 3, 95 % interval under the model 0.00635 to 0.906)
     """
-    return reidentification_of(individual_risk(data, scenario, method=method, register=register))
+    return reidentification_of(individual_risk(data, scenario, method=method, quantile=quantile, register=register))

@@ -93,7 +93,8 @@ class Curve:
 
     def for_expected(self, tolerated: float) -> RiskThreshold:
         """The greatest observed risk that keeps the expected re-identifications within what is tolerated."""
-        within = np.flatnonzero(self.bound <= tolerated)
+        # A file whose own rate is tolerated is safe, whatever the rounding of its sums.
+        within = np.flatnonzero(self.bound <= tolerated * (1 + 1e-12))
         if len(within) == 0:
             # No observed value is low enough: everybody must come down to the same risk.
             return self.at(tolerated / self.attack)
@@ -129,6 +130,8 @@ def risk_threshold(
     rate: float | None = None,
     unsafe: int | None = None,
     method: str = "exact",
+    quantile: float | None = None,
+    register: Any = None,
 ) -> RiskThreshold:
     """Set a threshold on the individual risk three ways: give one of the three, get the other two.
 
@@ -143,5 +146,5 @@ def risk_threshold(
     >>> print(risk_threshold(people, Scenario(keys=["region"], weight="w"), rate=0.05))
     threshold 0.0443: 1 of 3 records above it; once protected, at most 0.133 expected re-identifications (4.43 %)
     """
-    risk = individual_risk(data, scenario, method=method)
+    risk = individual_risk(data, scenario, method=method, quantile=quantile, register=register)
     return risk_threshold_of(risk, threshold=threshold, rate=rate, unsafe=unsafe)

@@ -1,0 +1,208 @@
+"""The examples of the documentation: run them, and write what they print into the pages.
+
+The convention, which `tests/test_docs.py` enforces:
+
+* A ```python block runs; the blocks of a page share their names and a working folder. What it prints stands in the
+  ```text block right below it, and a block without one prints nothing.
+* A ```toml block whose first line is `# name.toml` is a file of that name in the working folder.
+* In a ```console block a line that starts with `$ tacita` runs. The lines below it are what it prints, in which a line
+  `...` stands for any lines; with no lines below it, what it prints is not shown. A line `# exit code 2` says how the
+  command above it ends; without one it ends with 0.
+
+Every page finds a folder `demo`, as `tacita demo` makes it, unless the page makes that folder itself.
+
+    python docs/examples.py            writes what changed into README.md and docs/
+    python docs/examples.py --check    only says what changed, and ends with 1 if anything did
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+FENCE = re.compile(r"^```(?P<kind>\w*)[^\n]*\n(?P<body>.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
+EXIT_CODE = re.compile(r"# exit code (\d+)")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One example of a page: what it should do and what it did."""
+
+    line: int
+    """Where it stands in the page."""
+    expected: str
+    """The exit code, if there is one, and the output that the page shows."""
+    found: str
+    """What there was."""
+    start: int
+    """Where the shown output begins in the text of the page."""
+    end: int
+    """Where it ends."""
+    fresh: str
+    """What should stand there."""
+
+    @property
+    def right(self) -> bool:
+        """Whether the page tells the truth."""
+        return self.expected == self.found
+
+
+def pages() -> list[Path]:
+    """Every page that holds examples: the README and the documentation."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def make_demo(folder: Path) -> None:
+    """The survey, scenario and policy that `tacita demo` writes, without its figures."""
+    import tacita as tc
+
+    survey = tc.household_survey()
+    folder.mkdir()
+    tc.write(survey.data, folder / "survey.parquet")
+    tc.write(survey.data, folder / "survey.csv")
+    survey.scenario.save(folder / "scenario.toml")
+    tc.Policy().save(folder / "policy.toml")
+
+
+def run(page: Path, demo: Path) -> list[Outcome]:
+    """Run the examples of a page in a working folder of its own, with a copy of the demo survey in it."""
+    text = page.read_text(encoding="utf-8")
+    if not re.search(r"^```(python|console)", text, re.MULTILINE):
+        return []
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        if not re.search(r"^\$ tacita demo\b(?!.*--out)", text, re.MULTILINE):
+            shutil.copytree(demo, Path(folder) / "demo")
+        return list(_outcomes(page, text))
+
+
+def _outcomes(page: Path, text: str) -> Iterator[Outcome]:
+    names: dict[str, Any] = {"__name__": "__main__"}
+    blocks = list(FENCE.finditer(text))
+    for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+        line = text.count("\n", 0, block.start()) + 1
+        if block["kind"] == "python":
+            # Blank lines before it, so that a traceback names the line of the page.
+            code = compile("\n" * line + block["body"], page.name, "exec")
+            printed = _printed_by_python(code, names)
+            shown = following if following is not None and _is_output_of(text, block, following) else None
+            start, end = shown.span("body") if shown is not None else (block.end(), block.end())
+            fresh = printed if shown is not None or not printed else f"\n\n```text\n{printed}```"
+            yield Outcome(line, text[start:end], printed, start, end, fresh)
+        elif block["kind"] == "toml":
+            named = re.match(r"# (\w+\.toml)\n", block["body"])
+            if named:
+                Path(named[1]).write_text(block["body"], encoding="utf-8")
+        elif block["kind"] == "console":
+            yield from _console(text, block)
+
+
+def _is_output_of(text: str, block: re.Match[str], following: re.Match[str]) -> bool:
+    return following["kind"] == "text" and not text[block.end() : following.start()].strip()
+
+
+def _printed_by_python(code: Any, names: dict[str, Any]) -> str:
+    with _captured() as output:
+        exec(code, names)  # noqa: S102 - these are our own pages
+    return _tidy(output.getvalue())
+
+
+def _console(text: str, block: re.Match[str]) -> Iterator[Outcome]:
+    """The commands of a block, each with the output and the exit code below it."""
+    commands = list(re.finditer(r"^\$ (?P<words>[^\n]*)\n", block["body"], re.MULTILINE))
+    for command, following in zip(commands, [*commands[1:], None], strict=True):
+        if not command["words"].startswith("tacita"):
+            continue
+        offset = block.start("body")
+        end = following.start() if following is not None else len(block["body"])
+        below = block["body"][command.end() : end]
+        said = EXIT_CODE.search(below)
+        shown = below[: said.start()] if said else below
+        code, printed = run_command(command["words"])
+        start = offset + command.end()
+        line = text.count("\n", 0, start)
+        expected = f"exit code {said[1] if said else 0}\n{shown}"
+        fresh, found = printed, f"exit code {code}\n{printed}"
+        if not shown.strip() or _fits(shown, printed):
+            fresh, found = shown, f"exit code {code}\n{shown}"
+        yield Outcome(line, expected, found, start, start + len(shown), fresh)
+
+
+def _fits(shown: str, printed: str) -> bool:
+    """Whether the shown lines are what was printed, a line `...` standing for any lines."""
+    lines = (".*" if line == "...\n" else re.escape(line) for line in shown.splitlines(keepends=True))
+    return re.fullmatch("".join(lines), printed, re.DOTALL) is not None
+
+
+def run_command(words: str) -> tuple[int, str]:
+    """The exit code and the output, both streams together, of one line for the command line."""
+    from tacita.cli import main
+
+    _, *arguments = shlex.split(words)
+    before, sys.argv = sys.argv, ["tacita", *arguments]
+    try:
+        with _captured() as output, contextlib.redirect_stderr(output):
+            main()
+    except SystemExit as ending:
+        code = ending.code if isinstance(ending.code, int) else int(ending.code is not None)
+        return code, _tidy(output.getvalue())
+    finally:
+        sys.argv = before
+    return 0, _tidy(output.getvalue())
+
+
+@contextlib.contextmanager
+def _captured() -> Iterator[io.StringIO]:
+    """What is printed; a warning that a page does not expect is an error."""
+    output = io.StringIO()
+    with warnings.catch_warnings(), contextlib.redirect_stdout(output):
+        warnings.simplefilter("error")
+        yield output
+
+
+def _tidy(printed: str) -> str:
+    """Without blanks at the ends of lines, which editors would take away from a page."""
+    lines = [line.rstrip() for line in printed.splitlines()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def updated(text: str, outcomes: list[Outcome]) -> str:
+    """The text of a page with the outputs that there were."""
+    for outcome in reversed(outcomes):
+        text = text[: outcome.start] + outcome.fresh + text[outcome.end :]
+    return text
+
+
+def main(only_check: bool) -> int:
+    """Run all pages; say which outputs changed."""
+    changed = 0
+    os.environ.setdefault("COLUMNS", "100")
+    with tempfile.TemporaryDirectory() as folder:
+        demo = Path(folder) / "demo"
+        make_demo(demo)
+        for page in pages():
+            outcomes = run(page, demo)
+            for outcome in outcomes:
+                if not outcome.right:
+                    changed += 1
+                    sys.stdout.write(f"{page.relative_to(ROOT)}:{outcome.line}: the output changed\n")
+                    if outcome.expected.partition("\n")[0] != outcome.found.partition("\n")[0]:
+                        sys.stdout.write(f"    now begins: {outcome.found.partition(chr(10))[0]}\n")
+            if not only_check:
+                page.write_text(updated(page.read_text(encoding="utf-8"), outcomes), encoding="utf-8")
+    return int(only_check and changed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main("--check" in sys.argv[1:]))

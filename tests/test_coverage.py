@@ -1,0 +1,120 @@
+"""The account of features, docs/coverage.md, is complete and true."""
+
+import dataclasses
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import typer.main
+
+import tacita
+from tacita.cli import app
+from tacita.scenario import ATTACKS, RULES
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = DOCS / "coverage.md"
+COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+NOT_OURS = ("--help",)
+
+
+class Row(NamedTuple):
+    feature: str
+    python: str
+    command_line: str
+    page: str
+    report: str
+    app: str
+
+
+def account() -> list[Row]:
+    lines = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert {len(row) for row in cells} == {len(Row._fields)}, "every row has six cells"
+    return [Row(*row) for row in cells if row[-1] != "app" and set(row[0]) != {"-"}]
+
+
+ROWS = account()
+
+
+def in_code(text: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", text)
+
+
+def options(command: str) -> list[str]:
+    longest = (max(parameter.opts, key=len) for parameter in COMMANDS[command].params)
+    return [name for name in longest if name.startswith("--") and name not in NOT_OURS]
+
+
+def public_names() -> list[str]:
+    return [name for name in tacita.__all__ if not name.startswith("_")]
+
+
+def resolve(dotted: str) -> Any:
+    """The object of a name such as `Scenario.load`; a field of a dataclass counts as there."""
+    first, *others = dotted.split(".")
+    found = getattr(tacita, first)
+    for name in others:
+        fields = {field.name: field for field in dataclasses.fields(found)} if dataclasses.is_dataclass(found) else {}
+        found = fields[name] if name in fields else getattr(found, name)
+    return found
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_every_public_name_has_a_row_and_is_in_the_reference(name: str) -> None:
+    assert name in {named for row in ROWS for named in in_code(row.python)}
+    home = getattr(tacita, name).__module__
+    assert re.search(rf"^::: {re.escape(home)}\.{name}$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_and_option_has_a_row_and_is_on_the_page_of_the_command_line(command: str) -> None:
+    said = {words for row in ROWS for words in in_code(row.command_line)}
+    page = (DOCS / "command-line.md").read_text("utf-8")
+    assert f"tacita {command}" in said
+    assert f"\n## tacita {command}" in page
+    section = page.partition(f"\n## tacita {command}")[2].partition("\n## ")[0]
+    for option in options(command):
+        assert f"tacita {command} {option}" in said, option
+        assert f"| `{option}` |" in section, option
+
+
+@pytest.mark.parametrize("name", [*RULES, *ATTACKS])
+def test_every_rule_and_attack_model_has_a_row_and_is_on_its_page(name: str) -> None:
+    rows = [row for row in ROWS if in_code(row.feature)[:1] == [name]]
+    assert len(rows) == 1
+    (target,) = re.findall(r"\]\(([^)]+)\)", rows[0].page)
+    assert f"`{name}" in (DOCS / target).read_text("utf-8")
+
+
+@pytest.mark.parametrize(("declared", "page"), [(tacita.Scenario, "scenario.md"), (tacita.Policy, "policy.md")])
+def test_every_field_of_a_declaration_has_a_row_and_is_on_its_page(declared: Any, page: str) -> None:
+    said = {named for row in ROWS for named in in_code(row.python)}
+    text = (DOCS / page).read_text("utf-8")
+    for field in dataclasses.fields(declared):
+        assert f"{declared.__name__}.{field.name}" in said
+        assert f"\n| `{field.name}` |" in text
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.feature)
+def test_what_a_row_names_exists(row: Row) -> None:
+    names = in_code(row.python)
+    assert names
+    for name in names:
+        resolve(name)
+    for words in in_code(row.command_line):
+        program, command, *option = words.split()
+        assert program == "tacita"
+        assert set(option) <= set(options(command))
+    pages = re.findall(r"\]\(([^)]+)\)", row.page)
+    assert pages
+    for page in pages:
+        assert (DOCS / page).is_file()
+    assert {row.report, row.app} == {"not yet"}
+
+
+def test_a_name_that_does_not_exist_is_found() -> None:
+    with pytest.raises(AttributeError):
+        resolve("Scenario.nonsense")
+    with pytest.raises(AttributeError):
+        resolve("nonsense")

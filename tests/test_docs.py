@@ -1,0 +1,139 @@
+"""The documentation tells the truth: its examples run, and print what the pages show."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def _loaded(name: str) -> ModuleType:
+    specification = importlib.util.spec_from_file_location(f"docs_{name}", ROOT / "docs" / f"{name}.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+examples = _loaded("examples")
+PAGES = examples.pages()
+WRITTEN = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "mkdocs.yml"]
+
+
+def named(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("docs") / "demo"
+    examples.make_demo(folder)
+    return folder
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_examples_print_what_the_page_shows(page: Path, demo: Path) -> None:
+    for outcome in examples.run(page, demo):
+        assert outcome.found == outcome.expected, f"{named(page)}, line {outcome.line}; python docs/examples.py updates"
+
+
+def _page(tmp_path: Path, *blocks: str) -> Path:
+    page = tmp_path / "page.md"
+    page.write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
+    return page
+
+
+def _wrong(page: Path, demo: Path) -> list[bool]:
+    return [not outcome.right for outcome in examples.run(page, demo)]
+
+
+def test_wrong_missing_and_superfluous_outputs_are_found_and_mended(tmp_path: Path, demo: Path) -> None:
+    page = _page(
+        tmp_path,
+        "```python\nnumber = 6 * 7\n```",
+        "```python\nprint(number)\n```\n\n```text\n41\n```",
+        "```python\nprint(number)\n```",
+        "```python\nnumber += 1\n```\n\n```text\n43\n```",
+    )
+    outcomes = examples.run(page, demo)
+    assert [not outcome.right for outcome in outcomes] == [False, True, True, True]
+    page.write_text(examples.updated(page.read_text("utf-8"), outcomes), encoding="utf-8")
+    assert page.read_text("utf-8").count("```text\n42\n```") == 2
+    assert _wrong(page, demo) == [False, False, False, False]
+
+
+def test_console_lines_are_held_against_output_and_exit_code(tmp_path: Path, demo: Path) -> None:
+    version = "$ tacita --version\n"
+    page = _page(
+        tmp_path,
+        f"```console\n{version}{version}tacita 0.0.0\n```",
+        f"```console\n{version}...\n{version}# exit code 2\n```",
+        "```console\n$ tacita assess absent.csv --keys a\n# exit code 2\n$ tacita assess absent.csv --keys a\n```",
+    )
+    assert _wrong(page, demo) == [False, True, False, True, False, True]
+
+
+def test_an_example_that_warns_or_fails_is_an_error(tmp_path: Path, demo: Path) -> None:
+    page = _page(tmp_path, "```python\nimport warnings\nwarnings.warn('unexpected')\n```")
+    with pytest.raises(UserWarning, match="unexpected"):
+        examples.run(page, demo)
+    page = _page(tmp_path, "```python\nnonsense\n```")
+    with pytest.raises(NameError):
+        examples.run(page, demo)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_no_example_is_hidden_from_the_tests(page: Path) -> None:
+    text = page.read_text("utf-8")
+    # Indented or differently named fences would not be run.
+    assert not re.search(r"^[ \t]+```", text, re.MULTILINE)
+    assert not re.search(r"^```(py|pycon|bash|shell|cli)\b", text, re.MULTILINE)
+    assert not re.search(r"^```sh\n[^`]*\btacita ", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = examples.FENCE.sub("", page.read_text("utf-8"))
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+        assert (page.parent / target).exists(), target
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    navigation = re.findall(r"^\s+- .*: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    pages = [page.relative_to(ROOT / "docs").as_posix() for page in PAGES if page.parent != ROOT]
+    assert sorted(navigation) == sorted(pages)
+
+
+def test_the_site_loads_nothing_from_elsewhere() -> None:
+    settings = (ROOT / "mkdocs.yml").read_text("utf-8")
+    assert re.search(r"^  font: false$", settings, re.MULTILINE)
+    assert not re.search(r"https?:|//\w", settings)
+    # Without a script of our own the offline plugin takes one from the web.
+    (script,) = re.findall(r"^    - (\S*iframe-worker\S*)$", settings, re.MULTILINE)
+    assert not re.search(r"https?:", (ROOT / "docs" / script).read_text("utf-8"))
+    for page in PAGES:
+        text = page.read_text("utf-8")
+        assert not re.search(r"!\[[^\]]*\]\(https?:|<(script|link|img|iframe)\b", text), named(page)
+    for style in (ROOT / "docs").rglob("*.css"):
+        assert not re.search(r"@import|url\(", style.read_text("utf-8")), named(style)
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=named)
+def test_pages_name_no_place_of_one_machine(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert not re.search(r"(?<![\w.])/(work|home|root|tmp|Users)/|[A-Z]:\\", text)
+    assert "shared/" not in text.replace("`shared/reference`", "")
+
+
+def test_doctests_of_the_reference_are_fenced() -> None:
+    pytest.importorskip("griffe", reason="griffe comes with the documentation tools: make docs")
+    fenced = _loaded("doctest_blocks").fenced
+    assert fenced("What.\n\n>>> 1 + 1\n2") == "What.\n\n\n```pycon\n>>> 1 + 1\n2\n```"
+    assert fenced(">>> 1\n1\n\nMore.") == "\n```pycon\n>>> 1\n1\n```\n\nMore."
+    assert fenced("No example.") == "No example."
