@@ -34,7 +34,7 @@ _HOMES = {
     "KeyTable": "tacita.keys",
     "key_table": "tacita.keys",
     "Draws": "tacita.random",
-    "assess": "tacita.profile",
+    "assess": "tacita.assessment",
     "RiskProfile": "tacita.profile",
     "k_anonymity": "tacita.risk.anonymity",
     "individual_risk": "tacita.risk.individual",
@@ -57,6 +57,7 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from tacita.assessment import assess as assess
     from tacita.check import TacitaError as TacitaError
     from tacita.check import TacitaWarning as TacitaWarning
     from tacita.data import Data as Data
@@ -72,7 +73,6 @@ if TYPE_CHECKING:
     from tacita.plots.save import save as save
     from tacita.policy import Policy as Policy
     from tacita.profile import RiskProfile as RiskProfile
-    from tacita.profile import assess as assess
     from tacita.random import Draws as Draws
     from tacita.risk.anonymity import k_anonymity as k_anonymity
     from tacita.risk.attackers import attackers as attackers

@@ -73,6 +73,8 @@ def assess(
     keys: Annotated[str | None, typer.Option(help="Key variables, separated by commas.")] = None,
     weight: Annotated[str | None, typer.Option(help="Sampling weight.")] = None,
     household: Annotated[str | None, typer.Option(help="Household identifier.")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="Sensitive variables, separated by commas.")] = None,
+    numeric_keys: Annotated[str | None, typer.Option(help="Numeric key variables, separated by commas.")] = None,
     missing: Annotated[str | None, typer.Option(help="Rule for missing key values, e.g. wildcard.")] = None,
     attack: Annotated[str | None, typer.Option(help="Attack model, M1 to M5.")] = None,
     attack_probability: Annotated[float | None, typer.Option(help="Probability of an attack, for M4.")] = None,
@@ -87,6 +89,12 @@ def assess(
     register: Annotated[Path | None, typer.Option(help="File of the population with the same keys.")] = None,
     method: Annotated[str, typer.Option(help="exact, or approximate as in sdcMicro.")] = "exact",
     quantile: Annotated[float | None, typer.Option(help="Risk at this quantile of F, e.g. 0.05.")] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A further measure: presence, or with options unsafe_combinations:largest=2;threshold=5, or all."
+        ),
+    ] = None,
     riskiest: Annotated[int, typer.Option(help="Show so many of the riskiest records.")] = 0,
     delimiter: Annotated[str | None, typer.Option(help="Delimiter of a text file, if not found right.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of a text file, if not found right.")] = None,
@@ -96,14 +104,16 @@ def assess(
     fail_if_unsafe: Annotated[bool, typer.Option(help="Exit with 1 if the file does not keep the policy.")] = False,
 ) -> None:
     """Measure the risk of re-identification of every record and of the whole file."""
+    from tacita.assessment import assess as measure_risk
     from tacita.data.atomic import check_free
     from tacita.data.files import read
-    from tacita.profile import assess as measure
 
     given = {
         "keys": _names(keys),
         "weight": weight,
         "household": household,
+        "sensitive": _names(sensitive),
+        "numeric_keys": _names(numeric_keys),
         "missing": missing,
         "attack": attack,
         "attack_probability": attack_probability,
@@ -117,7 +127,16 @@ def assess(
         check_free(out, overwrite=overwrite)
     with _progress() as progress:
         data = read(file, delimiter=delimiter, encoding=encoding, decimal=decimal)
-        profile = measure(data, who, safe, register=register, method=method, quantile=quantile, progress=progress)
+        profile = measure_risk(
+            data,
+            who,
+            safe,
+            register=register,
+            method=method,
+            quantile=quantile,
+            measures=_measures(measure or []),
+            progress=progress,
+        )
     _say(str(profile))
     if riskiest:
         _say(f"\nRiskiest records\n{profile.riskiest(riskiest)}")
@@ -125,6 +144,25 @@ def assess(
         _say(f"\nwritten: {save_profile(profile, out, overwrite=overwrite)}")
     if fail_if_unsafe and not profile.safe:
         raise typer.Exit(1)
+
+
+def _measures(texts: list[str]) -> dict[str, dict[str, Any]]:
+    """`name:option=value;option=value` as names with options; values as TOML writes them, or plain text."""
+    import tomllib
+
+    found: dict[str, dict[str, Any]] = {}
+    for text in texts:
+        name, _, rest = text.partition(":")
+        options = found.setdefault(name.strip(), {})
+        for part in filter(None, (each.strip() for each in rest.split(";"))):
+            option, given, value = part.partition("=")
+            if not given:
+                raise TacitaError(f"options of a measure are written option=value; got {part!r}.")
+            try:
+                options[option.strip()] = tomllib.loads(f"value = {value}")["value"]
+            except tomllib.TOMLDecodeError:
+                options[option.strip()] = value.strip()
+    return found
 
 
 def _scenario(path: Path | None, given: dict[str, Any]) -> Any:
@@ -176,17 +214,17 @@ def demo(
     overwrite: Annotated[bool, typer.Option(help="Replace an existing folder.")] = False,
 ) -> None:
     """The main job on a synthetic household survey: make it, assess it, draw it, write everything to a folder."""
+    from tacita.assessment import assess as measure_risk
     from tacita.data.atomic import new_folder
     from tacita.data.demo.survey import household_survey
     from tacita.data.files import write
     from tacita.policy import Policy
-    from tacita.profile import assess as measure
 
     with _progress() as progress:
         progress(0.1, "making a population and a survey of it")
         survey = household_survey(households, seed=seed)
         progress(0.6, "assessing")
-        profile = measure(survey.data, survey.scenario)
+        profile = measure_risk(survey.data, survey.scenario)
         progress(0.8, "writing")
         with new_folder(out, overwrite=overwrite) as folder:
             write(survey.data, folder / "survey.parquet")

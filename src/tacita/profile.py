@@ -1,10 +1,10 @@
-"""`assess`: the whole picture of a file's risk under a scenario, in one result."""
+"""The risk profile of a file: everything `assess` measured, in one result."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,27 +12,18 @@ import numpy as np
 
 from tacita import __version__, check, frame
 from tacita.arrays import Bools, Ints
-from tacita.check import TacitaError
-from tacita.data import Data
 from tacita.declared import plain
-from tacita.keys import KeyTable, key_table, survey_weights
+from tacita.keys import KeyTable
 from tacita.policy import Policy
 from tacita.result import Result
-from tacita.risk.anonymity import LEVELS, KAnonymity, k_anonymity_of
-from tacita.risk.attackers import Attackers, attackers_of
-from tacita.risk.benchmark import Benchmark, benchmark_of
-from tacita.risk.cautions import cautions_of
-from tacita.risk.household import HouseholdRisk, household_risk_of
-from tacita.risk.individual import IndividualRisk, individual_risk_of
-from tacita.risk.reidentification import Reidentification, reidentification_of
-from tacita.risk.threshold import RiskThreshold, risk_threshold_of
-from tacita.scenario import KeySet, MissingRule, Scenario
-
-Progress = Callable[[float, str], None]
-
-
-def silent(done: float, what: str) -> None:
-    """Progress that nobody watches."""
+from tacita.risk.anonymity import KAnonymity
+from tacita.risk.attackers import Attackers
+from tacita.risk.benchmark import Benchmark
+from tacita.risk.household import HouseholdRisk
+from tacita.risk.individual import IndividualRisk
+from tacita.risk.reidentification import Reidentification
+from tacita.risk.threshold import RiskThreshold
+from tacita.scenario import Scenario
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +84,8 @@ class RiskProfile(Result):
     """One part per key set, the main one first."""
     household: HouseholdRisk | None
     """Household risk on the main keys."""
+    further: Mapping[str, Result]
+    """What else the scenario called for or was asked for, by name of the measure."""
     cautions: tuple[str, ...]
     """What the reader should know."""
 
@@ -161,6 +154,8 @@ class RiskProfile(Result):
             if self.policy.household_risk is not None:
                 violations += self.household.risk > self.policy.household_risk
         columns["violations"] = violations
+        for result in self.further.values():
+            columns |= result.record_columns()
         return frame.table(columns)
 
     def to_frame(self) -> frame.Frame:
@@ -200,6 +195,7 @@ class RiskProfile(Result):
             "failures": list(self.failures),
             "key_sets": {part.name: _figures(part) for part in self.sets},
             "household": None if self.household is None else _household_figures(self.household),
+            "further": {name: result.figures() for name, result in self.further.items()},
             "cautions": list(self.cautions),
             "scenario": self.scenario.to_dict(),
             "policy": self.policy.to_dict(),
@@ -275,100 +271,3 @@ def _household_figures(household: HouseholdRisk) -> dict[str, Any]:
 
 def _plain(result: Any) -> dict[str, Any]:
     return dict(vars(result))
-
-
-def assess(
-    data: Any,
-    scenario: Scenario,
-    policy: Policy | None = None,
-    *,
-    register: Any = None,
-    method: str = "exact",
-    quantile: float | None = None,
-    progress: Progress = silent,
-) -> RiskProfile:
-    """Measure the risk of re-identification of every record and of the whole file.
-
-    Takes Data, a path, or any table; returns one `RiskProfile`. `register` is a file of the population with the same
-    keys, where there is one: F is then known. `quantile` gives the risk at a low quantile of F instead of its mean.
-
-    >>> import polars as pl
-    >>> people = pl.DataFrame({"region": ["north"] * 4 + ["south"], "w": [20.0] * 5})
-    >>> profile = assess(people, Scenario(keys=["region"], weight="w"))
-    >>> profile.safe, profile.failures[0]
-    (False, '1 record below k = 3')
-    """
-    progress(0.0, "reading")
-    data, policy = Data.of(data), policy or Policy()
-    register = None if register is None else Data.of(register)
-    sets = scenario.sets
-    if not sets:
-        raise TacitaError("assess needs categorical keys; pass keys=[...] in the scenario.")
-    weights = survey_weights(data, scenario) if scenario.attack == "M5" else None
-    parts: list[KeySetRisk] = []
-    cautions: list[str] = []
-    for place, (name, key_set) in enumerate(sets.items()):
-        progress(0.1 + 0.6 * place / len(sets), "grouping records by their keys")
-        table = key_table(data, scenario, key_set.keys, register)
-        risk = individual_risk_of(table, scenario, weights, method=method, quantile=quantile)
-        progress(0.1 + 0.6 * (place + 0.7) / len(sets), "measuring risk")
-        parts.append(_key_set_risk(name, key_set, risk, data, scenario, policy))
-        cautions += [*cautions_of(table, data, scenario), *_rule_matters(parts[-1])]
-    progress(0.8, "households")
-    household = household_risk_of(parts[0].individual, data, scenario) if scenario.household is not None else None
-    if household is not None and household.alone:
-        who = check.counted(household.alone, "record")
-        cautions.append(f"{who} without a household identifier: each is taken as a household of its own.")
-    profile = RiskProfile(scenario, policy, data.record, tuple(parts), household, tuple(dict.fromkeys(cautions)))
-    progress(1.0, "done")
-    return profile
-
-
-def _key_set_risk(
-    name: str, key_set: KeySet, risk: IndividualRisk, data: Data, scenario: Scenario, policy: Policy
-) -> KeySetRisk:
-    table = risk.table
-    k = key_set.k or policy.k
-    levels = sorted({*(level for level in LEVELS if level <= table.size), *((k,) if k else ())})
-    return KeySetRisk(
-        name=name,
-        k=k,
-        risk_limit=key_set.risk or policy.risk,
-        table=table,
-        k_anonymity=k_anonymity_of(table, levels) if levels else _too_small(table),
-        other_rules=_other_rules(table, data, scenario, levels),
-        individual=risk,
-        reidentification=reidentification_of(risk),
-        threshold=None if policy.rate is None else risk_threshold_of(risk, rate=policy.rate),
-        benchmark=benchmark_of(risk),
-        attackers=attackers_of(table, policy.risk or 0.1),
-    )
-
-
-def _rule_matters(part: KeySetRisk) -> Iterator[str]:
-    """Whether another way of counting missing values would turn the verdict on k."""
-    if part.k is None:
-        return
-    for name, result in part.other_rules.items():
-        found = result.sample[result.levels.index(part.k)]
-        if (found == 0) != (part.unsafe_by_k == 0):
-            yield (
-                f"the verdict on k = {part.k} rests on the rule for missing values: records that violate it are "
-                f"{part.unsafe_by_k:,} under {part.table.rule}, {found:,} under {name}."
-            )
-
-
-def _too_small(table: KeyTable) -> KAnonymity:
-    """One record and no k in the policy: there is no level to report."""
-    return KAnonymity(table.size, (), (), (), float(table.sample_count.min()), str(table.rule))
-
-
-def _other_rules(table: KeyTable, data: Data, scenario: Scenario, levels: list[int]) -> dict[str, KAnonymity]:
-    """k-anonymity as others would count it, where a missing value makes the rule matter."""
-    if not table.has_missing:
-        return {}
-    others = [name for name in ("one_way", "wildcard", "own_category") if name != scenario.missing.name]
-    return {
-        name: k_anonymity_of(key_table(data, replace(scenario, missing=MissingRule(name)), table.keys), levels)
-        for name in others
-    }

@@ -17,6 +17,14 @@ class Result:
     def _repr_html_(self) -> str:
         return f'<pre style="line-height:1.3">{html.escape(str(self))}</pre>'
 
+    def record_columns(self) -> dict[str, Any]:
+        """What the result says of each record, by column name, for the table of all records; nothing by default."""
+        return {}
+
+    def figures(self) -> dict[str, Any]:
+        """The figures of the file as plain numbers and texts, no values of the data; nothing by default."""
+        return {}
+
     def plot(self, **options: Any) -> Any:
         """The figure of this result, an Altair chart."""
         if self.figure is None:

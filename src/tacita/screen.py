@@ -42,6 +42,8 @@ RULES = {
 def screen(profile: RiskProfile) -> str:
     """The printed profile."""
     parts = ["\n".join(_verdict(profile)), *(_part(profile, part) for part in profile.sets), _risks(profile)]
+    if profile.further:
+        parts.append("\n".join(textwrap.indent(str(result), "  ") for result in profile.further.values()))
     if profile.cautions:
         parts.append("Cautions\n" + "\n".join(_bullet(text) for text in profile.cautions))
     parts.append("Assumptions\n" + "\n".join(_bullet(text) for text in _assumptions(profile)))

@@ -87,7 +87,15 @@ class TCloseness(Result):
 
     def to_frame(self) -> frame.Frame:
         """One row per record."""
-        return frame.table({f"{name}:t": self.table.per_record(by_key) for name, by_key in self.distance.items()})
+        return frame.table(self.record_columns())
+
+    def record_columns(self) -> dict[str, Any]:
+        """The distance of each record's group."""
+        return {f"{name}:t": self.table.per_record(by_key) for name, by_key in self.distance.items()}
+
+    def figures(self) -> dict[str, Any]:
+        """By variable: t, and how it was compared."""
+        return {name: {"t": t, "compared_as": self.scale[name]} for name, t in self.t.items()}
 
 
 def t_closeness_of(table: KeyTable, data: Data, sensitive: tuple[str, ...]) -> TCloseness:

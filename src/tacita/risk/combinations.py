@@ -86,6 +86,22 @@ class UnsafeCombinations(Result):
         """By record: in how many tables it lies in an unsafe cell."""
         return self.table.per_record(self.per_key)
 
+    def record_columns(self) -> dict[str, Any]:
+        """In how many tables each record lies in an unsafe cell."""
+        return {"unsafe_combinations": self.per_record()}
+
+    def figures(self) -> dict[str, Any]:
+        """Tables, unsafe cells and the records in them."""
+        return {
+            "tables": len(self.tables),
+            "unsafe_cells": self.total,
+            "records": self.records_unsafe,
+            "by_variable": {name: self._by_size(name) for name in self.table.keys},
+        }
+
+    def _by_size(self, name: str) -> dict[str, int]:
+        return {str(size): cells for (variable, size), cells in self.by_variable.items() if variable == name}
+
 
 def unsafe_cells(codes: Sequence[Any], sizes: Sequence[int], records: Ints, threshold: int) -> tuple[Bools, Ints]:
     """By key whether its cell is unsafe, and by key the number of its cell."""

@@ -78,6 +78,18 @@ class LDiversity(Result):
 
     def to_frame(self) -> frame.Frame:
         """One row per record."""
+        return frame.table(self.record_columns())
+
+    def figures(self) -> dict[str, Any]:
+        """By variable: the smallest l of each kind, and the records in groups with one value."""
+        return {
+            name: {kind: self.least(kind)[name] for kind in ("distinct", "entropy", "recursive")}
+            | {"c": self.c, "records_with_one_value": self.records_below(name)}
+            for name in self.distinct
+        }
+
+    def record_columns(self) -> dict[str, Any]:
+        """The l of each record's group."""
         out = {
             f"{name}:{kind}": self.table.per_record(getattr(self, kind)[name])
             for name in self.distinct
@@ -86,7 +98,7 @@ class LDiversity(Result):
         if self.multi_entropy is not None and self.multi_recursive is not None:
             out["multi:entropy"] = self.table.per_record(self.multi_entropy)
             out["multi:recursive"] = self.table.per_record(self.multi_recursive)
-        return frame.table(out)
+        return out
 
 
 def l_diversity_of(table: KeyTable, data: Data, sensitive: tuple[str, ...], c: float = 2.0) -> LDiversity:

@@ -96,6 +96,16 @@ class Dominance(Result):
         """One row per cell."""
         return self.cells
 
+    def figures(self) -> dict[str, Any]:
+        """Unsafe cells by either rule."""
+        return {
+            "variable": self.variable,
+            "cells": len(self.dominated),
+            "dominated": int(self.dominated.sum()),
+            "too_precise": int(self.too_precise.sum()),
+            "rules": {"n": self.n, "k": self.k, "p": self.p},
+        }
+
 
 def dominance(
     data: Any, scenario: Scenario, variable: str, *, by: Any = None, n: int = 1, k: float = 75.0, p: float = 15.0

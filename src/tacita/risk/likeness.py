@@ -17,6 +17,8 @@ from tacita.risk.diversity import sensitive_names
 from tacita.risk.groups import Histogram, histogram
 from tacita.scenario import Scenario
 
+KINDS = ("beta", "enhanced", "delta", "delta_present", "alpha")
+
 
 def relative_gain(values: Histogram, file: Floats) -> Floats:
     """By group: the greatest (p - q)/q of a value."""
@@ -77,24 +79,31 @@ class Likeness(Result):
         return {name: float(by_key.max()) for name, by_key in getattr(self, kind).items()}
 
     def __str__(self) -> str:
-        kinds = ("beta", "enhanced", "delta", "delta_present", "alpha")
         rows: list[tuple[str, ...]] = [
             ("greatest over groups", "beta", "enhanced", "delta", "delta, present values", "alpha")
         ]
-        rows += [(name, *(f"{self.greatest(kind)[name]:.3g}" for kind in kinds)) for name in self.beta]
+        rows += [(name, *(f"{self.greatest(kind)[name]:.3g}" for kind in KINDS)) for name in self.beta]
         return columns(rows, indent="")
 
     def to_frame(self) -> frame.Frame:
         """One row per record."""
-        kinds = ("beta", "enhanced", "delta", "delta_present", "alpha")
-        return frame.table(
-            {f"{name}:{kind}": self.table.per_record(getattr(self, kind)[name]) for name in self.beta for kind in kinds}
-        )
+        return frame.table(self.record_columns())
+
+    def record_columns(self) -> dict[str, Any]:
+        """The figures of each record's group."""
+        return {
+            f"{name}:{kind}": self.table.per_record(getattr(self, kind)[name]) for name in self.beta for kind in KINDS
+        }
+
+    def figures(self) -> dict[str, Any]:
+        """By variable: the greatest of each kind; null where it is infinite."""
+        found = {name: {kind: self.greatest(kind)[name] for kind in KINDS} for name in self.beta}
+        return {name: {kind: x if np.isfinite(x) else None for kind, x in row.items()} for name, row in found.items()}
 
 
 def likeness_of(table: KeyTable, data: Data, sensitive: tuple[str, ...]) -> Likeness:
     """Likeness of a key table."""
-    parts: dict[str, dict[str, Floats]] = {kind: {} for kind in ("beta", "enhanced", "delta", "delta_present", "alpha")}
+    parts: dict[str, dict[str, Floats]] = {kind: {} for kind in KINDS}
     for name in sensitive:
         codes = data.coded(name).codes
         values, file = histogram(table, codes), file_shares(codes)

@@ -65,6 +65,14 @@ class MixedUniqueness(Result):
         """One row per record: its number of candidates."""
         return frame.table({"candidates": self.count})
 
+    def record_columns(self) -> dict[str, Any]:
+        """The number of candidates of each record."""
+        return {"candidates": self.count}
+
+    def figures(self) -> dict[str, Any]:
+        """Unique records, and what was taken as known."""
+        return {"unique": self.unique, "tolerance": dict(self.tolerance), "relative": self.relative}
+
 
 def mixed_uniqueness(
     data: Any, scenario: Scenario, tolerance: Mapping[str, float] | float, *, relative: bool = False

@@ -50,6 +50,14 @@ class Presence(Result):
         table = self.table
         return frame.table({"F": table.per_record(table.population_count), "presence": table.per_record(self.share)})
 
+    def record_columns(self) -> dict[str, Any]:
+        """The probability that a unit with the record's key is in the file."""
+        return {"presence": self.table.per_record(self.share)}
+
+    def figures(self) -> dict[str, Any]:
+        """k-map and delta."""
+        return {"k_map": self.k_map, "delta": list(self.delta), "keys_absent_from_the_file": self.absent}
+
 
 def presence_of(table: KeyTable, absent: int | None = None) -> Presence:
     """k-map and delta-presence of a key table."""

@@ -102,6 +102,11 @@ class WeightDisclosure(Result):
             | {part: [getattr(each, part) for each in self.leaks.values()] for part in Leak._fields}
         )
 
+    def figures(self) -> dict[str, Any]:
+        """Different and unique weights, and by variable how far they tell it."""
+        leaks = {name: each._asdict() for name, each in self.leaks.items()}
+        return {"different": self.different, "unique": self.unique, "variables": leaks}
+
 
 def _shown(each: Leak) -> tuple[float, float, float, float]:
     return each.guessed, each.baseline, each.determined, each.explained

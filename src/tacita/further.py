@@ -1,0 +1,165 @@
+"""Further measures: what `assess` adds when the scenario calls for it or the user asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from tacita import check
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.keys import KeyTable
+from tacita.policy import Policy
+from tacita.result import Result
+from tacita.scenario import Scenario
+
+
+class Context(NamedTuple):
+    """What a further measure can use."""
+
+    data: Data
+    scenario: Scenario
+    policy: Policy
+    table: KeyTable
+    """The key table of the main keys."""
+    register: Data | None
+
+
+class Further(NamedTuple):
+    """One further measure."""
+
+    measure: Callable[..., Result]
+    """Called with the context and the options."""
+    can: Callable[[Context], bool]
+    """Whether the scenario has what it needs; `all` leaves it out otherwise."""
+    called_for: Callable[[Context], bool]
+    """Whether the scenario calls for it unasked."""
+
+
+def _l_diversity(context: Context, **options: Any) -> Result:
+    from tacita.risk.diversity import l_diversity_of, sensitive_names
+
+    names = sensitive_names(context.scenario, options.pop("sensitive", None))
+    return l_diversity_of(context.table, context.data, names, **options)
+
+
+def _t_closeness(context: Context, **options: Any) -> Result:
+    from tacita.risk.closeness import t_closeness_of
+    from tacita.risk.diversity import sensitive_names
+
+    names = sensitive_names(context.scenario, options.pop("sensitive", None))
+    return t_closeness_of(context.table, context.data, names, **options)
+
+
+def _likeness(context: Context, **options: Any) -> Result:
+    from tacita.risk.diversity import sensitive_names
+    from tacita.risk.likeness import likeness_of
+
+    names = sensitive_names(context.scenario, options.pop("sensitive", None))
+    return likeness_of(context.table, context.data, names, **options)
+
+
+def _presence(context: Context, **options: Any) -> Result:
+    from tacita.risk.presence import presence
+
+    return presence(context.data, context.scenario, register=context.register, **options)
+
+
+def _unsafe_combinations(context: Context, **options: Any) -> Result:
+    from tacita.risk.combinations import unsafe_combinations
+
+    return unsafe_combinations(context.data, context.scenario, **options)
+
+
+def _weight_disclosure(context: Context, **options: Any) -> Result:
+    from tacita.risk.weights import weight_disclosure
+
+    return weight_disclosure(context.data, context.scenario, **options)
+
+
+def _mixed_uniqueness(context: Context, **options: Any) -> Result:
+    from tacita.risk.mixed import mixed_uniqueness
+
+    given = {"tolerance": 0.05, "relative": True} | options
+    return mixed_uniqueness(context.data, context.scenario, **given)
+
+
+def _dominance(context: Context, **options: Any) -> Result:
+    from tacita.risk.dominance import dominance
+
+    given = {"variable": next(iter(context.scenario.numeric_keys), None)} | options
+    if given["variable"] is None:
+        raise TacitaError("dominance needs a magnitude; give it as an option, variable=..., or name numeric keys.")
+    return dominance(context.data, context.scenario, **given)
+
+
+def _always(context: Context) -> bool:
+    return True
+
+
+def _never(context: Context) -> bool:
+    return False
+
+
+def _sensitive(context: Context) -> bool:
+    return bool(context.scenario.sensitive)
+
+
+def _numeric(context: Context) -> bool:
+    return bool(context.scenario.numeric_keys)
+
+
+def _weighted(context: Context) -> bool:
+    return context.scenario.weight is not None
+
+
+FURTHER = {
+    "l_diversity": Further(_l_diversity, _sensitive, _sensitive),
+    "t_closeness": Further(_t_closeness, _sensitive, _sensitive),
+    "likeness": Further(_likeness, _sensitive, _sensitive),
+    "presence": Further(_presence, _always, _never),
+    "unsafe_combinations": Further(_unsafe_combinations, _always, _never),
+    "weight_disclosure": Further(_weight_disclosure, _weighted, _never),
+    "mixed_uniqueness": Further(_mixed_uniqueness, _numeric, _never),
+    "dominance": Further(_dominance, _numeric, _never),
+}
+"""By name, in the order in which they are shown."""
+
+
+def wanted(measures: Any) -> dict[str, dict[str, Any]]:
+    """The measures asked for with their options, by name."""
+    if isinstance(measures, str):
+        measures = (measures,)
+    named = {name: {} for name in measures} if not isinstance(measures, Mapping) else dict(measures)
+    for name in named:
+        check.one_of("measures", name, (*FURTHER, "all"))
+    return {name: dict(options or {}) for name, options in named.items()}
+
+
+def further_measures(context: Context, measures: Any, progress: Callable[[str], None]) -> dict[str, Result]:
+    """Every further measure that is called for or asked for, in their order."""
+    asked = wanted(measures)
+    found: dict[str, Result] = {}
+    for name, each in FURTHER.items():
+        everything = "all" in asked and each.can(context)
+        if not (name in asked or everything or each.called_for(context)):
+            continue
+        progress(name.replace("_", " "))
+        options = asked.get(name, {})
+        try:
+            found[name] = each.measure(context, **options)
+        except TypeError:
+            _check_options(name, options)
+            raise
+    return found
+
+
+def _check_options(name: str, options: Iterable[str]) -> None:
+    import inspect
+
+    import tacita
+
+    known = [each for each in inspect.signature(getattr(tacita, name)).parameters if each not in ("data", "scenario")]
+    unknown = [option for option in options if option not in known]
+    if unknown:
+        raise TacitaError(f"{name} has no option {check.quoted(unknown)}; it has {', '.join(known)}.") from None
