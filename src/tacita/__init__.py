@@ -51,6 +51,8 @@ _HOMES = {
     "unsafe_combinations": "tacita.risk.combinations",
     "weight_disclosure": "tacita.risk.weights",
     "mixed_uniqueness": "tacita.risk.mixed",
+    "superpopulation": "tacita.risk.superpopulation",
+    "model_check": "tacita.risk.model_check",
     "save": "tacita.plots.save",
     "TacitaError": "tacita.check",
     "TacitaWarning": "tacita.check",
@@ -85,8 +87,10 @@ if TYPE_CHECKING:
     from tacita.risk.individual import individual_risk as individual_risk
     from tacita.risk.likeness import likeness as likeness
     from tacita.risk.mixed import mixed_uniqueness as mixed_uniqueness
+    from tacita.risk.model_check import model_check as model_check
     from tacita.risk.presence import presence as presence
     from tacita.risk.reidentification import reidentification as reidentification
+    from tacita.risk.superpopulation import superpopulation as superpopulation
     from tacita.risk.threshold import risk_threshold as risk_threshold
     from tacita.risk.weights import weight_disclosure as weight_disclosure
     from tacita.scenario import KeySet as KeySet

@@ -93,6 +93,14 @@ def _dominance(context: Context, **options: Any) -> Result:
     return dominance(context.data, context.scenario, **given)
 
 
+def _superpopulation(context: Context, **options: Any) -> Result:
+    from tacita.keys import survey_weights
+    from tacita.risk.superpopulation import superpopulation_of
+
+    weights = survey_weights(context.data, context.scenario)
+    return superpopulation_of(context.table, weights, **options)
+
+
 def _always(context: Context) -> bool:
     return True
 
@@ -109,6 +117,10 @@ def _numeric(context: Context) -> bool:
     return bool(context.scenario.numeric_keys)
 
 
+def _sampled(context: Context) -> bool:
+    return context.table.source not in ("census", "register")
+
+
 def _weighted(context: Context) -> bool:
     return context.scenario.weight is not None
 
@@ -119,6 +131,7 @@ FURTHER = {
     "likeness": Further(_likeness, _sensitive, _sensitive),
     "presence": Further(_presence, _always, _never),
     "unsafe_combinations": Further(_unsafe_combinations, _always, _never),
+    "superpopulation": Further(_superpopulation, _sampled, _never),
     "weight_disclosure": Further(_weight_disclosure, _weighted, _never),
     "mixed_uniqueness": Further(_mixed_uniqueness, _numeric, _never),
     "dominance": Further(_dominance, _numeric, _never),

@@ -85,8 +85,6 @@ def key_table(data: Any, scenario: Scenario, keys: Sequence[str] | None = None, 
     """The key table of a file under a scenario: f and F for each distinct key, by the scenario's missing-value rule."""
     data = Data.of(data)
     scenario.check_against(data)
-    if len(data) == 0:
-        raise TacitaError("the file has no records; there is nothing to assess.")
     names = scenario.keys if keys is None else check.names("keys", keys)
     _check_keys(data, names)
     weights = survey_weights(data, scenario)

@@ -14,6 +14,15 @@ class Result:
     figure: ClassVar[str | None] = None
     """Name of the result's figure: a module and function of `tacita.plots`."""
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # Before @dataclass makes one that shows every field: fields can hold cells of the data.
+        cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        first, *_ = str(self).splitlines()
+        return f"<{type(self).__name__}: {first.strip()}>"
+
     def _repr_html_(self) -> str:
         return f'<pre style="line-height:1.3">{html.escape(str(self))}</pre>'
 

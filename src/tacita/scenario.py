@@ -225,7 +225,7 @@ class Scenario(Declared):
         return main | dict(self.key_sets)
 
     def check_against(self, data: Data) -> None:
-        """Every variable named here is in the data, and no column name is empty or double."""
+        """Every variable named here is in the data, and there are records."""
         roles: dict[str, tuple[str, ...]] = {
             "keys": self.all_keys,
             "weight": (self.weight,) if self.weight else (),
@@ -241,6 +241,8 @@ class Scenario(Declared):
         }
         for role, names in roles.items():
             check.columns_exist(role, names, data.columns)
+        if len(data) == 0:
+            raise TacitaError("the file has no records; there is nothing to assess.")
         if self.population_size is not None and self.population_size < len(data):
             raise TacitaError(
                 f"population_size must be at least the {len(data):,} records of the file; got {self.population_size!r}."

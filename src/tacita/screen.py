@@ -43,11 +43,19 @@ def screen(profile: RiskProfile) -> str:
     """The printed profile."""
     parts = ["\n".join(_verdict(profile)), *(_part(profile, part) for part in profile.sets), _risks(profile)]
     if profile.further:
-        parts.append("\n".join(textwrap.indent(str(result), "  ") for result in profile.further.values()))
+        parts.append("\n".join(_wrapped(str(result)) for result in profile.further.values()))
     if profile.cautions:
         parts.append("Cautions\n" + "\n".join(_bullet(text) for text in profile.cautions))
     parts.append("Assumptions\n" + "\n".join(_bullet(text) for text in _assumptions(profile)))
     return "\n\n".join(part for part in parts if part)
+
+
+def _wrapped(text: str) -> str:
+    """Lines that are too long for the screen go on in the next one."""
+    lines = [
+        textwrap.fill(line, WIDTH - 2, subsequent_indent="  ", break_on_hyphens=False) for line in text.split("\n")
+    ]
+    return textwrap.indent("\n".join(lines), "  ")
 
 
 def _bullet(text: str) -> str:
@@ -94,7 +102,7 @@ def _part(profile: RiskProfile, part: KeySetRisk) -> str:
         )
     if part.threshold is not None and part.threshold.unsafe:
         lines.append(f"  to keep the rate, protect {check.counted(part.threshold.unsafe, 'record')}:")
-        lines.append(f"  {part.threshold}")
+        lines.append(_wrapped(str(part.threshold)))
     return "\n".join(lines)
 
 
