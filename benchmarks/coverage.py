@@ -46,11 +46,17 @@ Codes = dict[str, NDArray[np.int64]]
 Floats = NDArray[np.float64]
 
 
+def values_of(table: household.Table, name: str) -> NDArray[np.generic]:
+    """The numbers of a column, or its codes."""
+    column = table[name]
+    return column[0] if isinstance(column, tuple) else column
+
+
 def recoded(table: household.Table, rows: slice | NDArray[np.int64] = slice(None)) -> Codes:
     """Codes of every variable of the key sets, from 1, 0 for missing."""
     names = ("region", "sex", "citizenship", "status", "marital", "education")
-    codes = {name: household.values_of(table, name)[rows].astype(np.int64) for name in names}
-    age = household.values_of(table, "age")[rows].astype(np.int64)
+    codes = {name: values_of(table, name)[rows].astype(np.int64) for name in names}
+    age = values_of(table, "age")[rows].astype(np.int64)
     codes |= {"age": age + 1, "age_5": age // 5 + 1, "age_10": age // 10 + 1}
     codes["national"] = np.minimum(codes["citizenship"], 2)
     codes["status_5"] = STATUS_5[codes["status"]]
@@ -120,8 +126,8 @@ def one_sample(households: int, seed: int) -> Iterator[tuple[str, bool, dict[str
     """One sample under every key set, with the true values of its persons and with what they answered."""
     table = population()[0]
     sample = household.draw_sample(table, households, seed)
-    person = household.values_of(sample, "person") - 1
-    weight = household.values_of(sample, "weight")
+    person = values_of(sample, "person") - 1
+    weight = values_of(sample, "weight")
     answered, true = recoded(sample), recoded(table, person)
     for name, keys in KEY_SETS.items():
         for missing, codes in ((False, true), (True, answered)):

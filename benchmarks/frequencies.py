@@ -105,7 +105,8 @@ def _growth(rule: str, keys: int, size: int, known: dict[str, Any]) -> str:
     times = {size: known}
     for other in (size // 4, size // 2, size * 2):
         times[other] = measure.run_case("frequencies", "frequencies", records=other, keys=keys, rule=rule)
-    return f"{rule}: " + measure.growth({n: result["best"] for n, result in times.items() if "best" in result})
+    done = {records: result["processor"] for records, result in times.items() if "processor" in result}
+    return f"{rule}: {measure.growth(done)}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The log-linear model: its time on tables of thousands to millions of cells, and its figures against known populations.
+"""The log-linear model: its time on thousands to millions of cells, and its figures against known populations.
 
 Timed after loading: the cross-classification, the fit, tau_1, tau_2, their intervals and the tests for under-fitting.
 """
@@ -78,7 +78,8 @@ def report(quick: bool) -> None:
             ("chosen automatically", {"numeric": [], "chosen": True}),
         ):
             found = measure.run_case("loglinear", "model", keys=keys, **options)
-            rows.append(_row(f"{name}, {what}", found, TARGET if name == "five keys" else None))
+            timed = name == "five keys" and "chosen" not in options
+            rows.append(_row(f"{name}, {what}", found, TARGET if timed else None))
     measure.show("Log-linear global risk, 6,000 households", rows)
     _report_truth((1, 2) if quick else tuple(range(1, 11)))
 

@@ -22,7 +22,7 @@ NOTHING = "-"
 def timed(call: Callable[[], Any], repeats: int = 3) -> tuple[dict[str, float], Any]:
     """Seconds of the first, cold call and of the best of `repeats` further ones, and what the last one gave.
 
-    `processor` is the processor time of that best call, all threads together: it suffers less from a busy machine.
+    `processor` is the least processor time, all threads together: it suffers less from a busy machine.
     """
     calls = []
     result = None
@@ -31,8 +31,9 @@ def timed(call: Callable[[], Any], repeats: int = 3) -> tuple[dict[str, float], 
         start, work = time.perf_counter(), time.process_time()
         result = call()
         calls.append((time.perf_counter() - start, time.process_time() - work))
-    best = min(calls[1:] or calls)
-    return {"first": calls[0][0], "best": best[0], "processor": best[1]}, result
+    warm = calls[1:] or calls
+    best, processor = (min(call[place] for call in warm) for place in (0, 1))
+    return {"first": calls[0][0], "best": best, "processor": processor}, result
 
 
 def peak_memory() -> float | None:
@@ -82,7 +83,7 @@ def row(
 ) -> tuple[str, ...]:
     """A row under HEAD; `tacita` is the result to compare with."""
     if "failed" in result:
-        return (what, f"{records:,}", f"failed: {result['failed']}"[:60], *[NOTHING] * 5)
+        return (what, f"{records:,}", f"failed: {result['failed']}"[:48], *[NOTHING] * 5)
     met = NOTHING if target is None else f"{target:g} s: {'met' if result['best'] <= target else 'MISSED'}"
     ratio = NOTHING if tacita is None or "failed" in tacita else f"{result['best'] / tacita['best']:.2g}"
     peak = NOTHING if result.get("peak") is None else f"{result['peak']:.2f} GB"
@@ -108,7 +109,7 @@ def show(title: str, rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -
 
 
 def growth(times: Mapping[int, float]) -> str:
-    """How time grows with the number of records, against the smallest number."""
+    """How processor time grows with the number of records, against the smallest number."""
     (least, base), *others = sorted(times.items())
     parts = [f"{size / least:g} times the records take {seconds / base:.2g} times as long" for size, seconds in others]
-    return f"growth from {least:,} records: " + ", ".join(parts)
+    return f"growth of processor time from {least:,} records: " + ", ".join(parts)
