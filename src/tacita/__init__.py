@@ -51,6 +51,8 @@ _HOMES = {
     "unsafe_combinations": "tacita.risk.combinations",
     "weight_disclosure": "tacita.risk.weights",
     "mixed_uniqueness": "tacita.risk.mixed",
+    "suda": "tacita.risk.suda",
+    "loglinear_risk": "tacita.risk.loglinear",
     "superpopulation": "tacita.risk.superpopulation",
     "model_check": "tacita.risk.model_check",
     "save": "tacita.plots.save",
@@ -86,10 +88,12 @@ if TYPE_CHECKING:
     from tacita.risk.household import household_risk as household_risk
     from tacita.risk.individual import individual_risk as individual_risk
     from tacita.risk.likeness import likeness as likeness
+    from tacita.risk.loglinear import loglinear_risk as loglinear_risk
     from tacita.risk.mixed import mixed_uniqueness as mixed_uniqueness
     from tacita.risk.model_check import model_check as model_check
     from tacita.risk.presence import presence as presence
     from tacita.risk.reidentification import reidentification as reidentification
+    from tacita.risk.suda import suda as suda
     from tacita.risk.superpopulation import superpopulation as superpopulation
     from tacita.risk.threshold import risk_threshold as risk_threshold
     from tacita.risk.weights import weight_disclosure as weight_disclosure

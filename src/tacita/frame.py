@@ -346,12 +346,20 @@ def write_parquet(table: Frame, path: Path, notes: Mapping[str, str]) -> None:
 
 def read_arrow(path: Path) -> Frame:
     """An Arrow (Feather) file, loaded; NaN is missing, and a column without a type holds missing texts."""
+    from pyarrow import ArrowException, ipc
+
     try:
-        table = pl.read_ipc(path.read_bytes(), use_pyarrow=False)
-    except pl.exceptions.DuplicateError:
-        raise TacitaError(f"{path.name} names a column more than once; columns must be named once each.") from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        # Arrow's own reader: it checks the file, where Polars would panic.
+        arrow = ipc.open_file(path.read_bytes()).read_all()
+        arrow.validate(full=True)
+        names = arrow.schema.names
+        table = pl.DataFrame() if len(set(names)) < len(names) else pl.DataFrame(arrow)
+    except (ArrowException, UnicodeError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         raise TacitaError(f"{path.name} is damaged or uses something Polars cannot read; export it again.") from None
+    if table.width < len(names):
+        raise TacitaError(f"{path.name} names a column more than once; columns must be named once each.")
+    # Polars gives a name to a column without one.
+    table.columns = names
     return table.with_columns(pl.selectors.float().fill_nan(None), pl.col(pl.Null).cast(pl.String))
 
 
@@ -466,9 +474,11 @@ def filled_texts(table: Frame, name: str) -> pl.Series:
     return table[name].cast(pl.String).fill_null("")
 
 
-def longest_text(table: Frame, name: str) -> int:
-    """The bytes of the longest text of a column, in UTF-8."""
-    longest = table[name].cast(pl.String).str.len_bytes().max()
+def longest_text(table: Frame, name: str, unit: Literal["bytes", "signs"] = "bytes") -> int:
+    """The length of the longest text of a column: bytes in UTF-8, or signs as Excel counts them, in UTF-16."""
+    texts = table[name].cast(pl.String).str
+    beyond = texts.count_matches(r"[^\x{0}-\x{FFFF}]") if unit == "signs" else 0
+    longest = (texts.len_bytes() if unit == "bytes" else texts.len_chars() + beyond).max()
     return longest if isinstance(longest, int) else 0
 
 

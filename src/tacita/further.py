@@ -93,6 +93,22 @@ def _dominance(context: Context, **options: Any) -> Result:
     return dominance(context.data, context.scenario, **given)
 
 
+def _suda(context: Context, **options: Any) -> Result:
+    from tacita.risk.suda import suda_of
+    from tacita.risk.suda.scores import sampling_fraction_of
+
+    fraction = options.pop("sampling_fraction", None)
+    if fraction is None:
+        fraction = sampling_fraction_of(context.data, context.scenario)
+    return suda_of(context.table, fraction, **options)
+
+
+def _loglinear_risk(context: Context, **options: Any) -> Result:
+    from tacita.risk.loglinear import loglinear_risk
+
+    return loglinear_risk(context.data, context.scenario, **options)
+
+
 def _superpopulation(context: Context, **options: Any) -> Result:
     from tacita.keys import survey_weights
     from tacita.risk.superpopulation import superpopulation_of
@@ -131,6 +147,8 @@ FURTHER = {
     "likeness": Further(_likeness, _sensitive, _sensitive),
     "presence": Further(_presence, _always, _never),
     "unsafe_combinations": Further(_unsafe_combinations, _always, _never),
+    "suda": Further(_suda, _always, _never),
+    "loglinear_risk": Further(_loglinear_risk, _sampled, _never),
     "superpopulation": Further(_superpopulation, _sampled, _never),
     "weight_disclosure": Further(_weight_disclosure, _weighted, _never),
     "mixed_uniqueness": Further(_mixed_uniqueness, _numeric, _never),

@@ -7,7 +7,7 @@ distinct keys, and results are joined back by record. A million records are then
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tacita import check, frame, matching, sums
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.check import Caution, TacitaError
+from tacita.counting import matching_counts, shown_fully
 from tacita.data import Data
 from tacita.matching import Keys
 from tacita.scenario import MissingRule, Scenario
@@ -171,12 +172,6 @@ def _weights_below_one(weights: Floats | None, name: str | None) -> Iterator[str
         )
 
 
-def shown_fully(codes: Codes) -> Bools:
-    """Which keys have no missing value."""
-    complete: Bools = np.all(codes > 0, axis=1)
-    return complete
-
-
 def distinct_keys(columns: list[Codes], sizes: list[int]) -> tuple[Ints, Codes]:
     """For each record the row of its key, and the distinct keys in order."""
     numbers = matching.combined(columns, [size + 1 for size in sizes], len(columns[0]))
@@ -212,79 +207,6 @@ def _totals(row: Ints, records: Ints, weights: Floats | None) -> Ints:
     if weights is None:
         return records[:, None]
     return np.column_stack([records, sums.group_sums(weights, row, len(records), sums.WEIGHT_BITS)])
-
-
-def matching_counts(targets: Codes, sources: Keys, rule: MissingRule, records: Ints) -> Floats:
-    """What counts for each target key: a column of counts and, where there are weights, one of weight sums."""
-    if sources.codes is targets and _only_twins(targets, rule):
-        return _as_counts(sources.totals)
-    return matching.matched_counts(targets, sources, _matching_rule(targets, records, rule), _as_counts)
-
-
-def who_counts(table: KeyTable) -> matching.Pairs:
-    """Which keys count for which, and by how much: the members of every group."""
-    if _only_twins(table.codes, table.rule):
-        every = np.arange(len(table.codes), dtype=np.int64)
-        return matching.Pairs(every, every, np.ones(len(every)))
-    return matching.matched_pairs(table.codes, _matching_rule(table.codes, table.records, table.rule))
-
-
-def _only_twins(codes: Codes, rule: MissingRule) -> bool:
-    """Whether keys count for themselves only."""
-    return rule.name in ("own_category", "no_match") or bool(shown_fully(codes).all())
-
-
-def _matching_rule(targets: Codes, records: Ints, rule: MissingRule) -> matching.Rule:
-    complete = (1 << targets.shape[1]) - 1
-    rules: dict[str, matching.Rule] = {
-        "one_way": matching.one_way,
-        "wildcard": matching.wildcard,
-        "conservative": matching.conservative(complete),
-        "partial": matching.partial(complete, _partial_factor(targets, records, rule.factor)),
-        "no_match": matching.no_match(complete),
-        "own_category": matching.equal,
-    }
-    if rule.name == "sdcmicro":
-        rules["sdcmicro"] = matching.sdcmicro(complete, float(rule.factor or 0.0))
-    return rules[rule.name]
-
-
-def _as_counts(totals: Ints) -> Floats:
-    counts = totals[:, 0].astype(np.float64)
-    if totals.shape[1] == 1:
-        return counts[:, None]
-    return np.column_stack([counts, sums.as_float(totals[:, 1:], sums.WEIGHT_BITS)])
-
-
-def _partial_factor(codes: Codes, records: Ints, factor: float | str | None) -> Callable[[int, Ints], Floats]:
-    """By how much a complete key counts another that is blank on some variables: one factor per blank, multiplied."""
-
-    def by_blanks(blanks: int, rows: Ints) -> Floats:
-        if isinstance(factor, int | float):
-            return np.full(len(rows), float(factor))
-        share = _share_of_value if factor == "expected" else _share_of_categories
-        out = np.ones(len(rows))
-        for variable in range(codes.shape[1]):
-            if blanks >> variable & 1:
-                out *= share(codes, records, rows, variable)
-        return out
-
-    return by_blanks
-
-
-def _share_of_categories(codes: Codes, records: Ints, rows: Ints, variable: int) -> Floats:
-    """1 / number of categories that occur."""
-    return np.full(len(rows), 1.0 / (np.unique(codes[:, variable]) > 0).sum())
-
-
-def _share_of_value(codes: Codes, records: Ints, rows: Ints, variable: int) -> Floats:
-    """The share with the key's own value among other records that agree on all other variables, 0 if none."""
-    others = [j for j in range(codes.shape[1]) if j != variable]
-    columns = [codes[rows, j] for j in others]
-    group = matching.combined(columns, [int(codes[:, j].max()) + 1 for j in others], len(rows))
-    _, group = np.unique(group, return_inverse=True)
-    alike = np.bincount(group, weights=records[rows])[group] - 1
-    return np.divide(records[rows] - 1, alike, out=np.zeros(len(rows)), where=alike > 0)
 
 
 def with_register(table: KeyTable, register: Data, scenario: Scenario) -> KeyTable:

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from tacita import Scenario
 from tacita.arrays import Floats
 from tacita.check import TacitaError
-from tacita.risk import loglinear_cells, loglinear_measures
-from tacita.risk.loglinear import LogLinearRisk, loglinear_risk
-from tacita.risk.loglinear_formula import closed, maximal, parse, shown
-from tacita.risk.loglinear_measures import (
+from tacita.risk.loglinear import LogLinearRisk, cells, loglinear_risk, measures
+from tacita.risk.loglinear.formula import closed, maximal, parse, shown
+from tacita.risk.loglinear.measures import (
     match_curvature,
     match_probability,
     match_slope,
@@ -148,7 +147,7 @@ class TestMeasures:
         f = generator.poisson(mean).astype(float)
         index = np.flatnonzero(f)
         pi = np.where(f > 0, 0.2, 0.05)
-        monkeypatch.setattr(loglinear_measures, "BLOCK", 64)
+        monkeypatch.setattr(measures, "BLOCK", 64)
         found = underfit_of_cells(mean, index, f[index], 0.05, pi[index])
         for one, (b, variance) in zip(found, underfit(f, mean, pi), strict=True):
             assert (one.b, one.variance) == (pytest.approx(b, rel=1e-10), pytest.approx(variance, rel=1e-10))
@@ -303,7 +302,7 @@ class TestCells:
             loglinear_risk(records([[1, 2], [3, 4]]), scenario(), "~ a + b", structural_zeros=zeros)
 
     def test_too_many_cells(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(loglinear_cells, "MOST_CELLS", 3)
+        monkeypatch.setattr(cells, "MOST_CELLS", 3)
         message = (
             "the keys must have at most 3 combinations for a log-linear model; they have 4: recode the keys with many "
             "values ('b' has 2 values, 'a' has 2 values) or leave some out."
@@ -488,7 +487,7 @@ class TestResult:
         ]
 
     def test_print_of_many_cells_fits_no_neighbours(self, risk: LogLinearRisk, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("tacita.risk.loglinear.SHOWN_UP_TO", 1)
+        monkeypatch.setattr("tacita.risk.loglinear.risk.SHOWN_UP_TO", 1)
         again = LogLinearRisk(risk.estimate)
         assert "more or less" not in str(again)
         assert len(again.neighbours) == 4

@@ -12,8 +12,15 @@ from tacita.check import Caution, TacitaError
 from tacita.data.demo import household
 from tacita.data.demo.survey import DemoSurvey, household_survey
 from tacita.keys import key_table
-from tacita.risk.superpopulation import DEFAULT, LABELS, MODELS, dankar_choice, superpopulation, superpopulation_of
-from tacita.risk.superpopulation_models import Estimate, SampleSizes
+from tacita.risk.superpopulation.estimate import (
+    DEFAULT,
+    LABELS,
+    MODELS,
+    dankar_choice,
+    superpopulation,
+    superpopulation_of,
+)
+from tacita.risk.superpopulation.models import Estimate, SampleSizes
 from tacita.scenario import Scenario
 
 # Keys of 1, 1, 2, 3 and 3 records.

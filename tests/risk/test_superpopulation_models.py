@@ -16,8 +16,8 @@ from scipy.special import gammaln
 from scipy.stats import betabinom, nbinom
 
 from tacita.check import TacitaError
-from tacita.risk.superpopulation import MODELS
-from tacita.risk.superpopulation_mixtures import (
+from tacita.risk.superpopulation.estimate import MODELS
+from tacita.risk.superpopulation.mixtures import (
     inverse_gaussian_uniques,
     log_expanded,
     log_inverse_gaussian,
@@ -27,7 +27,7 @@ from tacita.risk.superpopulation_mixtures import (
     poisson_inverse_gaussian,
     poisson_inverse_gaussian_truncated,
 )
-from tacita.risk.superpopulation_models import (
+from tacita.risk.superpopulation.models import (
     SampleSizes,
     drawn_once,
     shlosser,
@@ -35,8 +35,8 @@ from tacita.risk.superpopulation_models import (
     slide_negative_binomial,
     zayatz,
 )
-from tacita.risk.superpopulation_numerics import harmonic, highest, score_root
-from tacita.risk.superpopulation_partitions import (
+from tacita.risk.superpopulation.numerics import harmonic, highest, score_root
+from tacita.risk.superpopulation.partitions import (
     dirichlet_multinomial,
     expected_uniques,
     new_keys,

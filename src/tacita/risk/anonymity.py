@@ -46,6 +46,7 @@ class KAnonymity(Result):
             f"{found:,} of {self.size:,} records violate {k}-anonymity ({percent(found / self.size)})"
             for k, found in zip(self.levels, self.sample, strict=True)
         ]
+        parts = parts or [f"{check.counted(self.size, 'record')}: too few for any k"]
         return "\n".join(parts) + f"\nmissing values: {self.rule}"
 
     def to_frame(self) -> frame.Frame:

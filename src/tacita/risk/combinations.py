@@ -205,13 +205,13 @@ def unsafe_combinations(
 
 
 def _one(threshold: int | Iterable[int]) -> int:
-    if isinstance(threshold, int):
+    if not isinstance(threshold, Iterable):
         return check.whole("threshold", threshold, 0)
     raise TacitaError("levels take one threshold for all tables; got several.")
 
 
 def _per_size(threshold: int | Iterable[int], size: int) -> list[int]:
-    limits = [threshold] * size if isinstance(threshold, int) else list(threshold)
+    limits = list(threshold) if isinstance(threshold, Iterable) else [threshold] * size
     if len(limits) < size:
         raise TacitaError(f"give one threshold, or one for each of the {size} sizes; got {len(limits)}.")
     return [check.whole("threshold", each, 0) for each in limits]

@@ -123,6 +123,7 @@ def dominance(
     2 of 2 cells of 'turnover' are unsafe: 1 by (1, 75 %) dominance, 2 by the 15 % rule
     """
     data = Data.of(data)
+    scenario.check_against(data)
     names = scenario.keys if by is None else check.names("by", by)
     check.columns_exist("by", names, data.columns)
     check.columns_exist("variable", [variable], data.columns)

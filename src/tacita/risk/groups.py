@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita.arrays import Codes, Floats, Ints
-from tacita.keys import KeyTable, who_counts
+from tacita.counting import who_counts
+from tacita.keys import KeyTable
 from tacita.matching import combined
 
 
@@ -59,7 +60,7 @@ def sub_histogram(table: KeyTable, sensitive: Codes, others: list[Codes]) -> tup
 
 def _expanded(table: KeyTable, key: Ints) -> tuple[Ints, Ints, Floats]:
     """The rows of each key, repeated for every key that it counts for."""
-    pairs = who_counts(table)
+    pairs = who_counts(table.codes, table.records, table.rule)
     start = np.searchsorted(key, pairs.source, side="left")
     count = np.searchsorted(key, pairs.source, side="right") - start
     target = np.repeat(pairs.target, count)

@@ -24,7 +24,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma, exprel, spence, zeta
-from scipy.stats import nbinom
 
 from tacita.check import TacitaError
 
@@ -92,6 +91,9 @@ def population_quantile(f: ArrayLike, p: ArrayLike, q: ArrayLike) -> _Floats:
     q = np.asarray(q, dtype=np.float64)
     if not np.all((q >= 0) & (q <= 1)):
         raise TacitaError("q must be a probability in [0, 1]; give 0.95 for the 95% quantile.")
+    # scipy.stats takes a second to import, and only this function needs it.
+    from scipy.stats import nbinom
+
     f, p, q = np.broadcast_arrays(f, p, q)
     absent = np.where(p == 1, 0.0, nbinom.ppf(q, f, p))
     # SciPy puts the 0-quantile one below the smallest value.

@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from tacita.arrays import Bools, Floats
-from tacita.risk.loglinear_cells import Classification
-from tacita.risk.loglinear_formula import Model
-from tacita.risk.loglinear_measures import (
+from tacita.risk.loglinear.cells import Classification
+from tacita.risk.loglinear.design import Cells, Design, Effect
+from tacita.risk.loglinear.formula import Model
+from tacita.risk.loglinear.measures import (
     Underfit,
     match_probability,
     match_slope,
@@ -19,8 +20,7 @@ from tacita.risk.loglinear_measures import (
     underfit_of_cells,
     unique_probability,
 )
-from tacita.risk.poisson_design import Cells, Design, Effect
-from tacita.risk.poisson_model import (
+from tacita.risk.loglinear.model import (
     MOST_PARAMETERS,
     Fit,
     allowed_cells,

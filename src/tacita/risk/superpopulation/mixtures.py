@@ -20,8 +20,8 @@ from scipy.optimize import brentq
 from scipy.special import gammaln
 
 from tacita.arrays import Floats, Ints
-from tacita.risk.superpopulation_models import Estimate, SampleSizes, estimate, superpopulation_model
-from tacita.risk.superpopulation_numerics import harmonic, highest, score_root
+from tacita.risk.superpopulation.models import Estimate, SampleSizes, estimate, superpopulation_model
+from tacita.risk.superpopulation.numerics import harmonic, highest, score_root
 
 POISSON = "no spread between cells, the edge of the model: the counts are as if Poisson with one rate"
 ENDLESS = "the number of cells is infinite, the edge of the model"

@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import Any
 
 from tacita import check, frame
-from tacita.risk.loglinear_estimate import Estimate, Specification
-from tacita.risk.loglinear_formula import Model, Term, maximal, ordered, shown, shown_term
+from tacita.risk.loglinear.estimate import Estimate, Specification
+from tacita.risk.loglinear.formula import Model, Term, maximal, ordered, shown, shown_term
 
 CRITERIA = ("B2", "AIC")
 NO_SIGN = 1.96

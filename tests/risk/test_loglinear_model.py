@@ -12,9 +12,9 @@ from hypothesis.extra.numpy import arrays
 
 from tacita.arrays import Floats
 from tacita.check import TacitaError
-from tacita.risk import poisson_model
-from tacita.risk.poisson_design import Cells, Design, Effect
-from tacita.risk.poisson_model import (
+from tacita.risk.loglinear import model
+from tacita.risk.loglinear.design import Cells, Design, Effect
+from tacita.risk.loglinear.model import (
     allowed_cells,
     deviance,
     newton_fit,
@@ -310,7 +310,7 @@ class TestPropagatedVariance:
 
     def test_without_the_information_in_memory(self, monkeypatch: pytest.MonkeyPatch) -> None:
         dense = propagated_variances(self.design, self.mean, self.slopes)
-        monkeypatch.setattr(poisson_model, "MOST_PARAMETERS", 5)
+        monkeypatch.setattr(model, "MOST_PARAMETERS", 5)
         np.testing.assert_allclose(propagated_variances(self.design, self.mean, self.slopes), dense, rtol=1e-3)
 
 
@@ -324,7 +324,7 @@ def test_pivoting_finds_the_rank() -> None:
 
 
 def test_too_many_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(poisson_model, "MOST_PARAMETERS", 3)
+    monkeypatch.setattr(model, "MOST_PARAMETERS", 3)
     message = (
         "^a model with numeric keys or a weight covariate can have 3 parameters; this one has 4, leave out "
         r"interactions of keys with many values or make all keys factors\.$"

@@ -15,9 +15,8 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys import KeyTable, key_table, survey_weights
 from tacita.result import Result, columns, number, percent
-from tacita.risk import superpopulation_mixtures as mixtures
-from tacita.risk import superpopulation_partitions as partitions
-from tacita.risk.superpopulation_models import Estimate, Model, SampleSizes, slide_negative_binomial, zayatz
+from tacita.risk.superpopulation import mixtures, partitions
+from tacita.risk.superpopulation.models import Estimate, Model, SampleSizes, slide_negative_binomial, zayatz
 from tacita.scenario import Scenario
 
 MODELS: dict[str, Model] = {

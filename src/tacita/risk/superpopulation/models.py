@@ -2,8 +2,8 @@
 
 A sample of n records out of a population of N falls into keys. All these models see of it is how many keys have 1, 2,
 3, ... records; each answers how many units of the population are alone in their key. This module holds that input, the
-answer, Zayatz's model and the slide negative binomial; `superpopulation_partitions` has Pitman's model and the
-Dirichlet-multinomial, `superpopulation_mixtures` the Poisson mixtures.
+answer, Zayatz's model and the slide negative binomial; `partitions` has Pitman's model and the
+Dirichlet-multinomial, `mixtures` the Poisson mixtures.
 
 Every model takes the sample for a simple random one. N need not be whole: it is often a sum of weights.
 """

@@ -22,8 +22,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betaln
 
-from tacita.risk.superpopulation_models import Estimate, SampleSizes, estimate, superpopulation_model
-from tacita.risk.superpopulation_numerics import harmonic, score_root
+from tacita.risk.superpopulation.models import Estimate, SampleSizes, estimate, superpopulation_model
+from tacita.risk.superpopulation.numerics import harmonic, score_root
 
 NEAREST_ONE = 1.0 - 1e-12
 

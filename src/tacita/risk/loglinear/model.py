@@ -17,7 +17,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
-from tacita.risk.poisson_design import Cells, Design, Effect, margin
+from tacita.risk.loglinear.design import Cells, Design, Effect, margin
 
 MOST_PARAMETERS = 3000
 """Above this many parameters the information matrix is not held in memory."""

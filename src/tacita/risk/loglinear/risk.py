@@ -11,11 +11,11 @@ from tacita import check, frame
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.result import Result, columns, number
-from tacita.risk.loglinear_cells import Zero, classify
-from tacita.risk.loglinear_estimate import VARIANTS, Estimate, Specification
-from tacita.risk.loglinear_formula import model_of, shown
-from tacita.risk.loglinear_measures import Underfit, match_probability, unique_probability
-from tacita.risk.loglinear_search import CRITERIA, NO_SIGN, Progress, forward, neighbours
+from tacita.risk.loglinear.cells import Zero, classify
+from tacita.risk.loglinear.estimate import VARIANTS, Estimate, Specification
+from tacita.risk.loglinear.formula import model_of, shown
+from tacita.risk.loglinear.measures import Underfit, match_probability, unique_probability
+from tacita.risk.loglinear.search import CRITERIA, NO_SIGN, Progress, forward, neighbours
 from tacita.risk.reidentification import interval
 from tacita.scenario import Scenario
 
@@ -145,6 +145,10 @@ class LogLinearRisk(Result):
                 "standardised": [test.standardised for test in self.underfit],
             }
         )
+
+    def figures(self) -> dict[str, Any]:
+        """The figures of the model, no values of the data."""
+        return self.to_dict()
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, no values of the data."""

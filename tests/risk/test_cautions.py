@@ -1,0 +1,133 @@
+"""What a reader of the figures is told, and when."""
+
+import polars as pl
+import pytest
+
+import tacita as tc
+from tacita.data import Data
+from tacita.keys import key_table
+from tacita.risk import cautions
+from tacita.scenario import Scenario
+
+
+def told(frame: pl.DataFrame, scenario: Scenario) -> tuple[str, ...]:
+    data = Data.of(frame)
+    return cautions.cautions_of(key_table(data, scenario), data, scenario)
+
+
+# Estimates that rest on few records.
+
+
+def test_few_records_make_an_estimate_unreliable() -> None:
+    """The relative error sqrt((1-p)/f) is above 1/2 up to f = 3 with p = 1/20: 3 of the 8 records."""
+    frame = pl.DataFrame({"a": [1] * 3 + [2] * 5, "w": [20.0] * 8})
+    assert told(frame, Scenario(keys=["a"], weight="w")) == (
+        "F rests on so few records that its relative error is above 50 % for 3 of 8 records: the total is more "
+        "reliable than a single risk, and recoding detailed keys (geography first) to the level at which estimates are "
+        "significant helps.",
+    )
+
+
+def test_what_is_known_is_not_unreliable() -> None:
+    frame = pl.DataFrame({"a": [1, 2], "w": [20.0, 20.0]})
+    assert told(frame, Scenario(keys=["a"])) == ()
+    data, scenario = Data.of(frame), Scenario(keys=["a"], weight="w")
+    table = key_table(data, scenario, register=frame)
+    assert cautions.cautions_of(table, data, scenario) == ()
+
+
+def test_large_groups_and_large_samples_are_reliable() -> None:
+    """f = 4 with any p has at most 1/2; f = 1 with p = 0.8 has sqrt(0.2) = 0.447."""
+    assert told(pl.DataFrame({"a": [1] * 4 + [2] * 4, "w": [500.0] * 8}), Scenario(keys=["a"], weight="w")) == ()
+    assert told(pl.DataFrame({"a": [1, 2], "w": [1.25, 1.25]}), Scenario(keys=["a"], weight="w")) == ()
+
+
+# Keys of very many values.
+
+
+def test_a_key_of_many_values_is_named_with_a_recode() -> None:
+    ages = pl.DataFrame({"age": list(range(60)), "sex": [1, 2] * 30})
+    assert told(ages, Scenario(keys=["age", "sex"])) == (
+        "key 'age' has 60 different values; without it 0 of 60 unique records would be unique: recode it, for example "
+        "into classes of 5 or 10.",
+    )
+    assert told(ages, Scenario(keys=["age"])) == (
+        "key 'age' has 60 different values; 60 records are unique: recode it, for example into classes of 5 or 10.",
+    )
+    jobs = ages.select(job=pl.col("age").cast(pl.String))
+    assert told(jobs, Scenario(keys=["job"])) == (
+        "key 'job' has 60 different values; 60 records are unique: recode it, for example to the next higher level of "
+        "its code list, or group its rare values.",
+    )
+
+
+def test_a_blank_category_does_not_make_numbers_text() -> None:
+    frame = pl.DataFrame({"age": [*range(60), None]})
+    (text,) = told(frame, Scenario(keys=["age"], not_applicable={"age": [""]}))
+    assert text.endswith("recode it, for example into classes of 5 or 10.")
+
+
+def test_many_values_that_single_nobody_out_are_fine() -> None:
+    assert told(pl.DataFrame({"age": list(range(60)) * 2, "x": [1, 2] * 60}), Scenario(keys=["age"])) == ()
+    assert told(pl.DataFrame({"age": list(range(50))}), Scenario(keys=["age"])) == ()
+
+
+def test_a_key_that_is_not_the_reason_is_not_named() -> None:
+    """Everybody is unique by each of two keys alone: dropping one would not help."""
+    frame = pl.DataFrame({"a": list(range(60)), "b": list(range(60))})
+    assert told(frame, Scenario(keys=["a", "b"])) == ()
+
+
+# Persons, blanks, constants.
+
+
+@pytest.mark.parametrize(
+    ("persons", "start"),
+    [([1, 1, 2, None, None], "1 record repeats a person of 'pid'"), ([7, 7, 7, 7, 8], "3 records repeat a person")],
+)
+def test_repeated_persons(persons: list[int | None], start: str) -> None:
+    frame = pl.DataFrame({"a": [1, 1, 1, 2, 2], "pid": persons})
+    (text,) = told(frame, Scenario(keys=["a"], person="pid"))
+    assert text.startswith(start)
+    assert told(frame.with_columns(pid=pl.Series([1, 2, 3, 4, None])), Scenario(keys=["a"], person="pid")) == ()
+
+
+FOLLOWS = (
+    "key 'job' is blank exactly where 'age' has certain values: an intruder knows that it does not apply; declare "
+    "not_applicable = {'job': ['']} so that the blank is a category."
+)
+
+
+def test_blanks_that_follow_another_key_are_pointed_out() -> None:
+    """Children have no job: five blanks at the ages 5 and 10, none at 40 and 50."""
+    frame = pl.DataFrame({"age": [5, 5, 10, 10, 10, 40, 40, 50], "job": [None] * 5 + [1, 2, 1]})
+    assert told(frame, Scenario(keys=["age", "job"])) == (FOLLOWS,)
+    assert told(frame, Scenario(keys=["job", "age"])) == (FOLLOWS,)
+    declared = Scenario(keys=["age", "job"], not_applicable={"job": [""]})
+    assert told(frame, declared) == ()
+
+
+def test_blanks_that_do_not_follow_are_not() -> None:
+    scenario = Scenario(keys=["age", "job"])
+    some = pl.DataFrame({"age": [5, 5, 10, 10, 10, 5, 40, 50], "job": [None] * 5 + [1, 2, 1]})
+    assert told(some, scenario) == ()
+    too_few = pl.DataFrame({"age": [5, 5, 40, 40, 40, 50, 50, 50], "job": [None] * 2 + [1, 2, 1, 1, 1, 2]})
+    assert told(too_few, scenario) == ()
+
+
+def test_a_key_that_tells_nothing_apart() -> None:
+    frame = pl.DataFrame({"a": [1, 1], "b": pl.Series([None, None], dtype=pl.String), "c": [1, 2]})
+    assert told(frame, Scenario(keys=["a", "b", "c"])) == (
+        "key 'a' has the same value in every record and adds nothing; drop it, or check the file.",
+        "key 'b' is missing in every record and adds nothing; drop it, or check the file.",
+    )
+
+
+def test_assess_prints_each_caution_once() -> None:
+    """Two key sets with the same constant key."""
+    frame = pl.DataFrame({"a": [1, 1], "b": [1, 2]})
+    scenario = Scenario(keys=["a"], key_sets={"both": ["a", "b"]})
+    profile = tc.assess(frame, scenario, tc.Policy(k=2))
+    text = "key 'a' has the same value in every record and adds nothing; drop it, or check the file."
+    assert profile.cautions.count(text) == 1
+    assert " ".join(str(profile).split()).count(text) == 1

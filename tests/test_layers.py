@@ -1,0 +1,219 @@
+"""Imports point down only, checked in the source.
+
+From the bottom: what needs nothing; frames; what is declared and read; demo surveys; keys; linkage; risk; the whole
+picture; figures; the command line.
+"""
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import tacita
+
+ROOT = Path(tacita.__file__).parent
+
+LAYERS = [
+    {"check", "arrays", "declared", "random", "compiled"},
+    {"frame"},
+    {"data", "policy", "scenario", "result"},
+    {"data.demo"},
+    {"sums", "matching", "counting", "keys"},
+    {"linkage"},
+    {"risk"},
+    {"further", "profile", "screen", "assessment"},
+    {"plots"},
+    {"cli", "__main__"},
+]
+LEVEL = {unit: level for level, units in enumerate(LAYERS) for unit in units}
+
+ONLY_THERE = {
+    "polars": {"frame"},
+    "narwhals": {"frame"},
+    "pyarrow": {"frame"},
+    "altair": {"plots"},
+    "vl_convert": {"plots"},
+    "typer": {"cli"},
+    "rich": {"cli"},
+    "numba": {"compiled"},
+    "pandas": set(),
+}
+"""Libraries that only some modules may import."""
+
+BY_NAME = {"": "the public names, loaded when first used", "result": "a result's figure", "compiled": "Numba"}
+"""Modules that may import by a name worked out at run time, and what."""
+
+BACK = {("data.data", "data.files")}
+"""`Data.of` reads a path, and files are read as `Data`: the one circle, inside a function."""
+
+MOST_LINES = 450
+
+
+class Import(NamedTuple):
+    module: str
+    target: str
+    line: int
+    at_import: bool
+    """Whether it runs when the module is imported, not inside a function."""
+
+
+def name_of(path: Path) -> str:
+    """`data.files` for data/files.py, `data` for data/__init__.py, empty for the package itself."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(path): path for path in sorted(ROOT.rglob("*.py"))}
+
+
+def unit_of(module: str) -> str:
+    """The unit of `LAYERS` that a module belongs to: the longest that its name starts with."""
+    parts = module.split(".")
+    names = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    return next((name for name in names if name in LEVEL), "")
+
+
+def only_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def walk(node: ast.AST, at_import: bool = True) -> Iterator[tuple[ast.AST, bool]]:
+    """All nodes that run, with whether they run at import."""
+    for child in ast.iter_child_nodes(node):
+        if only_for_types(child):
+            continue
+        inside = at_import and not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        yield child, inside
+        yield from walk(child, inside)
+
+
+def imports(module: str) -> Iterator[Import]:
+    tree = ast.parse(MODULES[module].read_text("utf-8"))
+    for node, at_import in walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(module, alias.name, node.lineno, at_import)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}:{node.lineno} imports relatively"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                # `from tacita.data import text` names a module, `from tacita.data import Data` what is in one.
+                is_module = whole.removeprefix("tacita.") in MODULES and whole.startswith("tacita.")
+                yield Import(module, whole if is_module else node.module or "", node.lineno, at_import)
+
+
+OURS = [each for module in MODULES for each in imports(module) if each.target.split(".")[0] == "tacita"]
+THEIRS = [each for module in MODULES for each in imports(module) if each.target.split(".")[0] != "tacita"]
+
+
+def test_every_module_has_its_layer() -> None:
+    assert [module for module in MODULES if module and not unit_of(module)] == []
+    used = {unit_of(module) for module in MODULES if module}
+    assert used == set(LEVEL)
+
+
+def test_imports_point_down() -> None:
+    upward = [
+        f"{each.module}:{each.line} imports {each.target}"
+        for each in OURS
+        if each.module
+        and each.target != "tacita"
+        and LEVEL[unit_of(each.target.removeprefix("tacita."))] > LEVEL[unit_of(each.module)]
+    ]
+    assert upward == []
+
+
+def test_the_package_itself_is_imported_for_its_version_and_names_only() -> None:
+    """`from tacita import __version__`, and the one place that looks up the options of a measure by its public name."""
+    assert {(each.module, each.at_import) for each in OURS if each.target == "tacita"} <= {
+        ("profile", True),
+        ("cli", True),
+        ("further", False),
+    }
+
+
+def graph(edges: list[tuple[str, str]]) -> TopologicalSorter[str]:
+    sorter: TopologicalSorter[str] = TopologicalSorter()
+    for module, target in edges:
+        sorter.add(module, target)
+    return sorter
+
+
+def no_circle(edges: list[tuple[str, str]]) -> None:
+    try:
+        graph(edges).prepare()
+    except CycleError as error:
+        pytest.fail(f"imports go round in a circle: {error.args[1]}")
+
+
+def test_units_of_one_layer_do_not_import_each_other_in_a_circle() -> None:
+    pairs = [(unit_of(each.module), unit_of(each.target.removeprefix("tacita."))) for each in OURS if each.module]
+    no_circle([(unit, target) for unit, target in pairs if target and unit != target])
+
+
+def test_modules_do_not_import_each_other_in_a_circle() -> None:
+    pairs = [(each.module, each.target.removeprefix("tacita.")) for each in OURS if each.module]
+    edges = [pair for pair in pairs if pair[1] in MODULES and pair not in BACK and pair[1] != "tacita"]
+    # A package is imported by its own modules without being needed by them.
+    no_circle([(module, target) for module, target in edges if not module.startswith(f"{target}.")])
+
+
+def test_the_exceptions_are_needed() -> None:
+    found = {(each.module, each.target.removeprefix("tacita.")) for each in OURS}
+    assert found >= BACK
+    assert all(not each.at_import for each in OURS if (each.module, each.target.removeprefix("tacita.")) in BACK)
+
+
+@pytest.mark.parametrize("library", ONLY_THERE)
+def test_libraries_are_known_to_few(library: str) -> None:
+    found = {
+        f"{each.module}:{each.line}"
+        for each in THEIRS
+        if each.target.split(".")[0] == library and unit_of(each.module) not in ONLY_THERE[library]
+    }
+    assert found == set()
+
+
+def test_the_one_call_upwards_is_by_name() -> None:
+    """`Result.plot` finds its figure by name; nobody else reaches up, whatever the spelling."""
+    found = set()
+    for module, path in MODULES.items():
+        for node, _ in walk(ast.parse(path.read_text("utf-8"))):
+            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            if called.split(".")[-1] in ("import_module", "__import__", "exec", "eval"):
+                found.add(module)
+    assert found == set(BY_NAME)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_modules_are_short(module: str) -> None:
+    assert len(MODULES[module].read_text("utf-8").splitlines()) <= MOST_LINES
+
+
+# What may stand at the top of a module: nothing that works, prints or draws.
+
+AT_THE_TOP = (
+    ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_work_at_import(module: str) -> None:
+    for node in ast.parse(MODULES[module].read_text("utf-8")).body:
+        docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        started = module == "__main__" and isinstance(node, ast.If | ast.Expr)
+        assert isinstance(node, AT_THE_TOP) or docstring or only_for_types(node) or started, ast.unparse(node)[:80]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_generator_of_random_numbers_at_the_top(module: str) -> None:
+    """And none of NumPy's own anywhere but in `random`: every draw is a function of seed, label, record and draw."""
+    for node, at_import in walk(ast.parse(MODULES[module].read_text("utf-8"))):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            assert "default_rng" not in called, f"{module}:{node.lineno}"
+            assert not called.startswith(("np.random.", "random.random", "random.seed")) or module == "random"
+            assert not (at_import and "secrets" in called)
