@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import slow
@@ -50,6 +50,8 @@ def test_equals_the_slow_one(survey: Survey, rule: Rule, threshold: float) -> No
         found = attackers(survey.frame, survey.scenario(rule.text), threshold=threshold)
     f, F = survey.frequencies(rule)
     F = [max(pair) for pair in zip(f, F, strict=True)]  # the file is part of the population
+    # A fraction next to the threshold, 10/3 and 0.3: rounding decides there.
+    assume(not any(abs(count * threshold - 1) < 1e-12 and not count.is_integer() for count in [*f, *F]))
     right = slow.attackers(f, F, threshold)
     for name, value in right.items():
         assert getattr(found, name.replace("_above", "")) == pytest.approx(value, rel=1e-12), name

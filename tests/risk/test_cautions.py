@@ -39,7 +39,19 @@ def test_what_is_known_is_not_unreliable() -> None:
 def test_large_groups_and_large_samples_are_reliable() -> None:
     """f = 4 with any p has at most 1/2; f = 1 with p = 0.8 has sqrt(0.2) = 0.447."""
     assert told(pl.DataFrame({"a": [1] * 4 + [2] * 4, "w": [500.0] * 8}), Scenario(keys=["a"], weight="w")) == ()
-    assert told(pl.DataFrame({"a": [1, 2], "w": [1.25, 1.25]}), Scenario(keys=["a"], weight="w")) == ()
+    table = key_table(pl.DataFrame({"a": [1, 2], "w": [1.25, 1.25]}), Scenario(keys=["a"], weight="w"))
+    assert list(cautions.unreliable_estimates(table)) == []
+
+
+def test_many_uniques_make_the_model_too_low() -> None:
+    """One of 20 records is unique: 5 %. One of 21 is less."""
+    frame = pl.DataFrame({"a": [1] * 19 + [2], "w": [20.0] * 20})
+    scenario = Scenario(keys=["a"], weight="w")
+    (text,) = cautions.too_low(key_table(frame, scenario))
+    assert text.startswith("1 of 20 records")
+    assert list(cautions.too_low(key_table(pl.concat([frame.head(1), frame]), scenario))) == []
+    assert list(cautions.too_low(key_table(frame, Scenario(keys=["a"])))) == []
+    assert list(cautions.too_low(key_table(frame, scenario, register=frame))) == []
 
 
 # Keys of very many values.

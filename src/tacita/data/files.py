@@ -1,4 +1,4 @@
-"""Files in and out: delimited text and Parquet, by the suffix of the path.
+"""Files in and out: delimited text, Parquet, Arrow, Excel, SPSS, Stata and SAS, by the suffix of the path.
 
 What is written is complete or not there. What is read is checked as a whole before it is used.
 """
@@ -6,23 +6,26 @@ What is written is complete or not there. What is read is checked as a whole bef
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tacita import check, frame
+from tacita import check
 from tacita.check import TacitaError, TacitaWarning
-from tacita.data import atomic, text
+from tacita.data import atomic, columnar, text
 from tacita.data.data import Data, Variable
-from tacita.frame import Frame
+from tacita.data.loaded import Loaded
 
-TEXT = (".csv", ".tsv", ".txt", ".tab")
-PARQUET = (".parquet", ".pq")
-NOTE = "tacita"
-"""The name under which a Parquet file carries what is known of the variables."""
+SUFFIXES = {
+    "text": (".csv", ".tsv", ".txt", ".tab"),
+    "parquet": columnar.PARQUET,
+    "arrow": columnar.ARROW,
+    "excel": (".xlsx",),
+    "statistical": (".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"),
+}
+"""The formats, by how a path ends."""
 
 
 def read(
@@ -32,14 +35,18 @@ def read(
     encoding: str | None = None,
     decimal: str | None = None,
     missing: str | Iterable[str] | None = None,
+    sheet: str | None = None,
+    catalog: str | os.PathLike[str] | None = None,
     variables: Mapping[str, Variable] | None = None,
 ) -> Data:
-    """Read a survey file: .csv, .tsv, .txt, .tab (delimited text) or .parquet, .pq.
+    """Read a survey file: .csv, .tsv, .txt, .tab (delimited text), .parquet, .pq, .arrow, .feather, .ipc, .xlsx,
+    .sav, .zsav (SPSS), .dta (Stata), .sas7bdat or .xpt (SAS).
 
     Risk is a matter of how values are told apart, so a text keeps what makes it different: a column in which a number
     has a leading zero ('0012') stays text, whole numbers stay exact, and a column becomes numbers only if every value
-    in it is one. Dates stay text. Labels and missing codes come back from Parquet files written by `write`;
-    text files cannot carry them.
+    in it is one. Dates in text stay text. Labels and missing codes come from SPSS, Stata and SAS files, and from
+    Parquet, Arrow and Excel files written by `write`. Codes that a file declares missing stay in the data as values
+    that measures take for missing, apart from plain missing, so that one of them can be declared not applicable.
 
     Parameters
     ----------
@@ -47,11 +54,16 @@ def read(
         The file.
     delimiter, encoding, decimal
         For text: what stands between fields, the encoding, and the decimal sign; found from the file if not given.
+        `encoding` is also for SPSS, Stata and SAS files that declare a wrong one.
         '1,234' in a file delimited by commas stays text unless `decimal=","`: it may be a thousand.
     missing
         Texts that stand for a missing value in every column, besides the empty field. Without it 'NA', 'NaN', 'nan',
         'NULL', 'N/A' and '.' are missing among numbers and values, with a warning, among texts; `missing=[]` says
         that they are meant to be values.
+    sheet
+        For Excel: the name of the sheet; the first one if not given.
+    catalog
+        For .sas7bdat: the catalog (.sas7bcat) with its value labels.
     variables
         What is known of the variables, by name; it replaces what the file says of them.
 
@@ -65,21 +77,33 @@ def read(
     """
     file = _existing(path)
     kind = _kind(file)
-    known, described = dict[str, Variable](), _described(variables)
+    described = _described(variables)
+    _only_for(file, "Excel files", kind == "excel", sheet=sheet)
+    _only_for(file, ".sas7bdat files", file.suffix.lower() == ".sas7bdat", catalog=catalog)
+    _only_for(file, "text files", kind == "text", delimiter=delimiter, decimal=decimal, missing=missing)
+    _only_for(file, "text files", kind in ("text", "statistical"), encoding=encoding)
     try:
         if kind == "text":
             options: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
-            table = text.parse(file.read_bytes(), file.name, missing=missing, **options)
+            loaded = Loaded(text.parse(file.read_bytes(), file.name, missing=missing, **options), {})
+        elif kind == "statistical":
+            from tacita.data import statistical
+
+            loaded = statistical.load(file, encoding, None if catalog is None else _existing(catalog))
+        elif kind == "excel":
+            from tacita.data import excel
+
+            loaded = excel.load(file, sheet)
         else:
-            _only_for_text(file, delimiter=delimiter, encoding=encoding, decimal=decimal, missing=missing)
-            table = _read_parquet(file)
-            known = _noted(file, table.columns)
+            loaded = columnar.load(file, kind)
     except PermissionError:
         raise TacitaError(f"no permission to read {file.name}; check its rights.") from None
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else "the system refused"
         raise TacitaError(f"{file.name} could not be read ({reason}).") from None
-    return Data(table, known | described)
+    for remark in loaded.remarks:
+        warnings.warn(remark, TacitaWarning, stacklevel=2)
+    return Data(loaded.table, loaded.variables | described)
 
 
 def write(
@@ -89,11 +113,14 @@ def write(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     decimal: str = ".",
+    rename: bool = False,
     overwrite: bool = False,
 ) -> Path:
-    """Write `Data` or any table as text or Parquet, whole or not at all, and return the path.
+    """Write `Data` or any table, whole or not at all, and return the path.
 
-    Only what the records hold is written: categories that no record has any more are left out of Parquet files.
+    Only what the records hold is written: categories that no record has any more are left out. Labels and missing codes
+    are written where the format has room for them, and a warning says what it has none for. Values are never changed
+    silently: whole numbers that a format would round, or names that it does not take, are errors.
     In text a missing value is an empty field and an empty text is `""`; `read` takes both for missing. A column of
     texts that are all plain numbers comes back as numbers, and a float as the same float to the last bit.
 
@@ -102,11 +129,14 @@ def write(
     data
         `Data` or a pandas, Polars or Arrow table.
     path
-        Where to; the suffix says what: .csv, .tsv, .txt, .tab or .parquet, .pq.
+        Where to; the suffix says what, as for `read`. Files of .sas7bdat can be read only; .xpt is for SAS.
     delimiter
         For text: a comma unless given, a tab for .tsv and .tab, a semicolon with a decimal comma.
     encoding, decimal
         For text.
+    rename
+        Whether variables may be renamed whose names SPSS, Stata or SAS does not take; a warning says how, and the old
+        name becomes the label if there is none.
     overwrite
         Whether an existing file may be replaced.
 
@@ -122,25 +152,46 @@ def write(
         raise TacitaError(f"{file.name} would be empty: the data has no variables.")
     if "" in given.columns:
         raise TacitaError(f"column {given.columns.index('') + 1:,} has no name; name it before writing.")
-    if kind == "parquet":
-        _only_for_text(
-            file,
-            delimiter=delimiter,
-            encoding=None if encoding == "utf-8" else encoding,
-            decimal=None if decimal == "." else decimal,
-        )
-        notes = _notes(given.variables)
+    _only_for(
+        file,
+        "text files",
+        kind == "text",
+        delimiter=delimiter,
+        encoding=None if encoding == "utf-8" else encoding,
+        decimal=None if decimal == "." else decimal,
+    )
+    remarks: tuple[str, ...] = ()
+    if kind == "text":
+        _write_text(given, file, delimiter, encoding, decimal, overwrite)
+    else:
         with atomic.new_file(file, overwrite=overwrite) as beside:
-            frame.write_parquet(given.table, beside, notes)
-        return file
+            remarks = _save(given, beside, file.name, kind, rename)
+    for remark in remarks:
+        warnings.warn(remark, TacitaWarning, stacklevel=2)
+    return file
+
+
+def _save(data: Data, path: Path, name: str, kind: str, rename: bool) -> tuple[str, ...]:
+    if kind == "statistical":
+        from tacita.data import statistical_write
+
+        return statistical_write.save(data, path, name, rename=rename)
+    if kind == "excel":
+        from tacita.data import excel
+
+        return excel.save(data, path, name)
+    columnar.save(data, path, kind)
+    return ()
+
+
+def _write_text(data: Data, file: Path, delimiter: str | None, encoding: str, decimal: str, overwrite: bool) -> None:
     text.check_encoding(encoding)
     check.one_of("decimal", decimal, (".", ","))
     if delimiter is None:
         delimiter = "\t" if file.suffix.lower() in (".tsv", ".tab") else "," if decimal == "." else ";"
     text.check_delimiter(delimiter)
     with atomic.new_file(file, overwrite=overwrite) as beside:
-        text.write(given.table, beside, file.name, delimiter=delimiter, encoding=encoding, decimal=decimal)
-    return file
+        text.write(data.table, beside, file.name, delimiter=delimiter, encoding=encoding, decimal=decimal)
 
 
 def _path(path: object) -> Path:
@@ -168,39 +219,17 @@ def _existing(path: object) -> Path:
 
 def _kind(file: Path) -> str:
     suffix = file.suffix.lower()
-    if suffix in TEXT:
-        return "text"
-    if suffix in PARQUET:
-        return "parquet"
-    raise TacitaError(f"{file.name} must end in one of {', '.join((*TEXT, *PARQUET))}; got {suffix!r}.")
+    found = next((kind for kind, suffixes in SUFFIXES.items() if suffix in suffixes), None)
+    if found is None:
+        known = ", ".join(each for suffixes in SUFFIXES.values() for each in suffixes)
+        raise TacitaError(f"{file.name} must end in one of {known}; got {suffix!r}.")
+    return found
 
 
-def _only_for_text(file: Path, **options: object) -> None:
+def _only_for(file: Path, what: str, fits: bool, **options: object) -> None:
     given = [name for name, value in options.items() if value is not None]
-    if given:
-        raise TacitaError(f"{given[0]} is for text files only; leave it out for {file.name}.")
-
-
-def _read_parquet(file: Path) -> Frame:
-    with file.open("rb") as opened:
-        first = opened.read(4)
-        size = opened.seek(0, os.SEEK_END)
-        opened.seek(max(size - 4, 0))
-        last = opened.read(4)
-    if size == 0:
-        raise TacitaError(f"{file.name} is empty; check that it was saved or exported completely.")
-    if first != b"PAR1":
-        raise TacitaError(f"{file.name} is not a Parquet file; check its name and how it was made.")
-    if last != b"PAR1" or size < 12:
-        raise TacitaError(f"{file.name} is cut off; check that it was saved or copied completely.")
-    table = frame.read_parquet(file)
-    if not table.columns:
-        raise TacitaError(f"{file.name} is empty; check that it was saved or exported completely.")
-    if "" in table.columns:
-        raise TacitaError(f"{file.name} has no name for column {table.columns.index('') + 1:,}; name every column.")
-    if not table.height:
-        raise TacitaError(f"{file.name} has a header but no records; check that it was saved or exported completely.")
-    return table
+    if given and not fits:
+        raise TacitaError(f"{given[0]} is for {what} only; leave it out for {file.name}.")
 
 
 def _described(variables: object) -> dict[str, Variable]:
@@ -209,51 +238,3 @@ def _described(variables: object) -> dict[str, Variable]:
     if not isinstance(variables, Mapping) or not all(isinstance(each, Variable) for each in variables.values()):
         raise TacitaError("variables must give a Variable for each name, such as {'age': Variable(label='Age')}.")
     return dict(variables)
-
-
-def _notes(variables: Mapping[str, Variable]) -> dict[str, str]:
-    """What is known of the variables as JSON; codes keep their type, so labels are pairs and not an object."""
-    if not variables:
-        return {}
-    said = {
-        name: {
-            "label": known.label,
-            "value_labels": [[_code(name, code), label] for code, label in known.value_labels.items()],
-            "missing": [_code(name, code) for code in known.missing],
-            "not_applicable": [_code(name, code) for code in known.not_applicable],
-            "scale": known.scale,
-        }
-        for name, known in variables.items()
-    }
-    return {NOTE: json.dumps({"version": 1, "variables": said}, ensure_ascii=False)}
-
-
-def _code(name: str, code: object) -> object:
-    plain = code.item() if hasattr(code, "item") else code
-    if plain is None or isinstance(plain, str | int | float):
-        return plain
-    raise TacitaError(f"codes of {name!r} must be texts or numbers to be written; got {type(code).__name__}.")
-
-
-def _noted(file: Path, columns: list[str]) -> dict[str, Variable]:
-    """What the file says of its variables; columns that another program dropped are dropped here."""
-    note = frame.parquet_note(file, NOTE)
-    if note is None:
-        return {}
-    try:
-        said = json.loads(note)["variables"]
-        return {name: _variable(known) for name, known in said.items() if name in columns}
-    except (ValueError, TypeError, KeyError, AttributeError):
-        message = f"{file.name} has damaged descriptions of its variables, left out; pass variables=... instead."
-        warnings.warn(message, TacitaWarning, stacklevel=3)
-        return {}
-
-
-def _variable(known: Mapping[str, Any]) -> Variable:
-    return Variable(
-        label=str(known["label"]),
-        value_labels={code: str(label) for code, label in known["value_labels"]},
-        missing=tuple(known["missing"]),
-        not_applicable=tuple(known["not_applicable"]),
-        scale=known["scale"],
-    )

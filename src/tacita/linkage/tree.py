@@ -13,21 +13,23 @@ import numpy as np
 from tacita.arrays import Floats, Ints
 from tacita.compiled import compiled
 
-LEAF = 16
-"""Points below which a node is not split further."""
+LEAF = 32
+"""Points up to which a node is not split further. A larger leaf holds equal points only."""
+DEPTH = 128
+"""More nodes never wait at once: a path has at most one waiting node on each level."""
 
 
 class Tree(NamedTuple):
     """A k-d tree; node 0 is the root."""
 
     points: Floats
-    """The points in the order of the tree."""
+    """By dimension and place in the tree: the coordinates. In a leaf the points keep the order of the caller."""
     order: Ints
-    """For each point of the tree its place in the caller's array."""
+    """For each place of the tree the row in the caller's array."""
     start: Ints
-    """By node: its first point."""
+    """By node: its first place."""
     stop: Ints
-    """By node: one after its last point."""
+    """By node: one after its last place."""
     left: Ints
     """By node: its left child, -1 for a leaf; the right child follows it."""
     low: Floats
@@ -38,12 +40,12 @@ class Tree(NamedTuple):
 
 def build(points: Floats) -> Tree:
     """The tree of points, one per row, all finite."""
-    points = np.ascontiguousarray(points, dtype=np.float64)
-    return Tree(*_build(points, LEAF))
+    return Tree(*_build(np.array(points, dtype=np.float64, order="C"), LEAF))
 
 
 @compiled
 def _build(points: Floats, leaf: int) -> tuple[Floats, Ints, Ints, Ints, Ints, Floats, Floats]:
+    """The rows of points are put in the order of the tree."""
     n, dimensions = points.shape
     most = max(1, 4 * (n // leaf + 1))
     order = np.arange(n)
@@ -51,43 +53,65 @@ def _build(points: Floats, leaf: int) -> tuple[Floats, Ints, Ints, Ints, Ints, F
     left = np.full(most, -1)
     low, high = np.empty((most, dimensions)), np.empty((most, dimensions))
     stop[0] = n
-    nodes, node = 1, 0
-    while node < nodes:
+    waiting = np.zeros(DEPTH, np.int64)  # depth first: what is split next is still in the processor's cache
+    nodes, top = 1, 1
+    while top > 0:
+        top -= 1
+        node = waiting[top]
         first, last = start[node], stop[node]
-        for j in range(dimensions):
-            low[node, j], high[node, j] = np.inf, -np.inf
-        for i in range(first, last):
-            for j in range(dimensions):
-                value = points[order[i], j]
-                low[node, j], high[node, j] = min(low[node, j], value), max(high[node, j], value)
-        widest = 0
-        for j in range(1, dimensions):
-            if high[node, j] - low[node, j] > high[node, widest] - low[node, widest]:
-                widest = j
+        widest = _box(points, first, last, low, high, node)
         if last - first > leaf and high[node, widest] > low[node, widest]:
             middle = (first + last) // 2
             _select(order, points, widest, first, last - 1, middle)
             left[node] = nodes
             start[nodes], stop[nodes] = first, middle
             start[nodes + 1], stop[nodes + 1] = middle, last
+            waiting[top], waiting[top + 1] = nodes + 1, nodes
+            top += 2
             nodes += 2
-        node += 1
-    return points[order], order, start[:nodes], stop[:nodes], left[:nodes], low[:nodes], high[:nodes]
+        else:
+            _by_row(order, points, first, last)
+    columns = np.empty((dimensions, n))
+    for i in range(n):
+        for j in range(dimensions):
+            columns[j, i] = points[i, j]
+    return columns, order, start[:nodes], stop[:nodes], left[:nodes], low[:nodes], high[:nodes]
+
+
+@compiled
+def _box(points: Floats, first: int, last: int, low: Floats, high: Floats, node: int) -> int:
+    """Set the box around some points; its widest dimension."""
+    widest = 0
+    for j in range(points.shape[1]):
+        least, most = np.inf, -np.inf
+        for i in range(first, last):
+            least, most = min(least, points[i, j]), max(most, points[i, j])
+        low[node, j], high[node, j] = least, most
+        if most - least > high[node, widest] - low[node, widest]:
+            widest = j
+    return widest
+
+
+@compiled
+def _swap(order: Ints, points: Floats, i: int, k: int) -> None:
+    order[i], order[k] = order[k], order[i]
+    for j in range(points.shape[1]):
+        points[i, j], points[k, j] = points[k, j], points[i, j]
 
 
 @compiled
 def _select(order: Ints, points: Floats, j: int, first: int, last: int, middle: int) -> None:
-    """Put the places in such an order that what is before `middle` is not greater, what is after it not smaller."""
+    """Put the points in such an order that what is before `middle` is not greater, what is after it not smaller."""
     while last > first:
-        pivot = points[order[(first + last) // 2], j]
+        pivot = points[(first + last) // 2, j]
         i, k = first, last
         while i <= k:
-            while points[order[i], j] < pivot:
+            while points[i, j] < pivot:
                 i += 1
-            while points[order[k], j] > pivot:
+            while points[k, j] > pivot:
                 k -= 1
             if i <= k:
-                order[i], order[k] = order[k], order[i]
+                _swap(order, points, i, k)
                 i += 1
                 k -= 1
         if middle <= k:
@@ -96,6 +120,16 @@ def _select(order: Ints, points: Floats, j: int, first: int, last: int, middle: 
             first = i
         else:
             return
+
+
+@compiled
+def _by_row(order: Ints, points: Floats, first: int, last: int) -> None:
+    """Put the points of a leaf in the order of the caller, so that the lowest row comes first among equal points."""
+    place = np.argsort(order[first:last], kind="mergesort")
+    rows, values = order[first:last].copy(), points[first:last].copy()
+    for i in range(last - first):
+        order[first + i] = rows[place[i]]
+        points[first + i] = values[place[i]]
 
 
 def count_within(tree: Tree, centre: Floats, reach: Floats) -> Ints:
@@ -110,7 +144,7 @@ def count_within(tree: Tree, centre: Floats, reach: Floats) -> Ints:
 @compiled
 def _count_within(tree: Tree, centre: Floats, reach: Floats) -> Ints:
     counts = np.zeros(len(centre), np.int64)
-    stack = np.empty(128, np.int64)
+    stack = np.empty(DEPTH, np.int64)
     for query in range(len(centre)):
         top = 1
         stack[0] = 0
@@ -125,7 +159,7 @@ def _count_within(tree: Tree, centre: Floats, reach: Floats) -> Ints:
                 top += 2
             elif where == 0:
                 for i in range(tree.start[node], tree.stop[node]):
-                    counts[query] += _within(tree.points[i], centre[query], reach[query])
+                    counts[query] += _within(tree.points, i, centre[query], reach[query])
     return counts
 
 
@@ -142,8 +176,8 @@ def _node_position(low: Floats, high: Floats, centre: Floats, reach: Floats) -> 
 
 
 @compiled
-def _within(point: Floats, centre: Floats, reach: Floats) -> bool:
+def _within(points: Floats, i: int, centre: Floats, reach: Floats) -> bool:
     for j in range(len(centre)):  # noqa: SIM110 (compiled)
-        if abs(point[j] - centre[j]) > reach[j]:
+        if abs(points[j, i] - centre[j]) > reach[j]:
             return False
     return True

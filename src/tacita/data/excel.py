@@ -1,0 +1,237 @@
+"""Excel workbooks (.xlsx): one sheet of data, and a sheet "variables" with types, labels and missing codes.
+
+Excel guesses, rounds and calculates; here texts are written as texts, so that a leading zero stays and nothing that
+begins with = + - @ becomes a formula, and numbers to the last bit. What Excel cannot hold is refused.
+"""
+
+from __future__ import annotations
+
+import datetime
+import io
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacita import check, frame
+from tacita.check import TacitaError
+from tacita.data import moments, workbook
+from tacita.data.data import Data, Variable
+from tacita.data.loaded import Loaded, check_table
+from tacita.data.statistical import EXACT
+from tacita.frame import Frame, Kind
+
+ROWS, COLUMNS, SIGNS = 1_048_576, 16_384, 32_767
+"""What a sheet holds: rows, columns, characters in a cell."""
+DATA, VARIABLES = "data", "variables"
+FORMATS = {"date": "yyyy-mm-dd", "datetime": "yyyy-mm-dd hh:mm:ss.000", "time": "hh:mm:ss.000"}
+UNWRITABLE = r"(?s)^<r>.*</r>$|[\x00\uFFFE\uFFFF]"
+"""XML has no room for these characters, and XlsxWriter takes a text in <r> for markup."""
+DAY = moments.DAY * moments.MILLION
+FIRST_DAYS = (-25_569, -25_568)
+"""The days that a time without a date seems to lie on: 30 and 31 December 1899."""
+
+
+def load(file: Path, sheet: str | None = None) -> Loaded:
+    """A sheet of a workbook, the first unless named, with what the sheet "variables" says if it is one of ours."""
+    import fastexcel
+
+    content = file.read_bytes()
+    _check_start(content, file.name)
+    try:
+        with _quiet():
+            reader = fastexcel.read_excel(content)
+            names = reader.sheet_names
+            if not names:
+                raise fastexcel.SheetNotFoundError
+            if sheet is not None and sheet not in names:
+                raise TacitaError(f"{file.name} has no sheet {sheet!r}; its sheets are {check.quoted(names)}.")
+            table, remarks = _sheet(reader, sheet or names[0], file.name)
+            described = _described(reader) if VARIABLES in names and sheet != VARIABLES else ({}, {})
+    except fastexcel.FastExcelError:
+        raise TacitaError(f"{file.name} is damaged or cut off; save it again with Excel.") from None
+    check_table(table, file.name)
+    types, variables = described
+    typed = frame.table({name: _typed(table, name, types.get(name)) for name in table.columns})
+    return Loaded(typed, {name: known for name, known in variables.items() if name in table.columns}, remarks)
+
+
+def _check_start(content: bytes, name: str) -> None:
+    if not content:
+        raise TacitaError(f"{name} is empty; check that it was saved or exported completely.")
+    if content.startswith(bytes.fromhex("d0cf11e0a1b11ae1")):
+        raise TacitaError(f"{name} is protected with a password or an old .xls file; save it as .xlsx without one.")
+    if not content.startswith(b"PK"):
+        raise TacitaError(f"{name} is not an Excel file; check its name and how it was made.")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """The reader logs columns without values; to us that is nothing special."""
+    logger = logging.getLogger("fastexcel")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _sheet(reader: Any, sheet: str, file: str) -> tuple[Frame, tuple[str, ...]]:
+    """The records of a sheet under the names of its first row; cells that hold an error are missing."""
+    header = frame.from_arrow(reader.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_arrow())
+    if not header.height:
+        raise TacitaError(f"{file} is empty; check that it was saved or exported completely.")
+    loaded = reader.load_sheet(
+        sheet, header_row=None, skip_rows=1, schema_sample_rows=None, skip_whitespace_tail_rows=True
+    )
+    batch, faults = loaded.to_arrow_with_errors()
+    table = frame.from_arrow(batch)
+    first = [name or "" for name in header.row(0)]
+    # Columns that were only formatted have neither a name nor a value.
+    used = [at for at, name in enumerate(first) if name or table.height > table[:, at].null_count()]
+    names = [first[at] for at in used]
+    if "" in names:
+        raise TacitaError(f"{file} has no name for column {used[names.index('')] + 1:,}; name every column.")
+    check.unique_names("columns", names)
+    wrong = Counter(first[fault.offset_position[1]] for fault in (faults.errors if faults else ()))
+    remark = (
+        f"{file}: {check.counted(wrong.total(), 'cell')} of {check.quoted(wrong)} hold an error such as #N/A and are "
+        "missing."
+    )
+    chosen = frame.table({name: table[:, at] for name, at in zip(names, used, strict=True)})
+    return chosen, (remark,) if wrong else ()
+
+
+def _described(reader: Any) -> tuple[dict[str, str], dict[str, Variable]]:
+    table = frame.from_arrow(reader.load_sheet(VARIABLES, header_row=None, dtypes="string").to_arrow())
+    return workbook.parse(table.rows())
+
+
+def _typed(table: Frame, name: str, said: str | None) -> Any:
+    """A column in the type that was written, or else the plainest that holds its values."""
+    found = frame.kind(table, name)
+    if table[name].null_count() == table.height:
+        kind: Kind = said if said in workbook.TYPES else "text"  # type: ignore[assignment]
+        nothing: Any = [None] * table.height if kind == "text" else np.zeros(table.height)
+        return frame.column(kind, nothing, np.ones(table.height, dtype=np.bool_))
+    if found == "number" and said != "number":
+        values = frame.numbers(table, name)
+        known = values[~np.isnan(values)]
+        whole = (known == np.floor(known)).all() and (np.abs(known) <= EXACT).all()
+        return frame.column("whole", values) if whole else values
+    if found == "datetime":
+        return _moments(table, name, said)
+    return frame.seconds(table, name) if found == "other" else table[name]
+
+
+def _moments(table: Frame, name: str, said: str | None) -> Any:
+    """Dates, times, or dates with times; Excel knows numbers of days only."""
+    missing = frame.missing(table, name)
+    # Days are floats: to the millisecond they are exact.
+    ticks = (frame.ticks(table, name) + 500) // 1000 * 1000
+    days = (ticks // DAY)[~missing]
+    if said == "time" or (said is None and np.isin(days, FIRST_DAYS).all()):
+        return frame.column("time", ticks % DAY, missing)
+    if said == "date" or (said is None and not (ticks % DAY)[~missing].any()):
+        return frame.column("date", ticks // DAY, missing)
+    return frame.column("datetime", ticks, missing)
+
+
+class _Exact(float):
+    """A float that is written with all its digits: XlsxWriter writes 16, and 17 are needed."""
+
+    def __format__(self, form: str) -> str:
+        return repr(float(self))
+
+
+def save(data: Data, path: Path, file: str) -> tuple[str, ...]:
+    """Write a workbook: the sheet "data", and the sheet "variables" with what is known of them."""
+    import xlsxwriter
+
+    if len(data) >= ROWS or len(data.columns) > COLUMNS:
+        raise TacitaError(f"{file} can hold {ROWS - 1:,} records of {COLUMNS:,} variables at most; write Parquet.")
+    remarks = [remark for name in data.columns for remark in _checked(data, name, file)]
+    described = workbook.rows(data)
+    if any(len(cell) > SIGNS // 2 or re.search(UNWRITABLE, cell) for cells in described for cell in cells):
+        raise TacitaError(f"{file} cannot carry some name or label of a variable: it is too long or not writable.")
+    # In memory: otherwise every cell would stand in a file of the system's temporary folder for a while.
+    content = io.BytesIO()
+    with xlsxwriter.Workbook(content, {"in_memory": True}) as book:
+        last = _fill(book, data, described)
+    path.write_bytes(content.getbuffer())
+    if last < len(data):
+        lost = "at the end without any value"
+        said = check.counted(len(data) - last, f"record {lost} is", f"records {lost} are")
+        remarks.append(f"{file}: {said} lost.")
+    return tuple(remarks)
+
+
+def _fill(book: Any, data: Data, described: list[tuple[str, ...]]) -> int:
+    """Fill both sheets, and return the last record with a value."""
+    # A fixed date, so that the same data gives the same bytes.
+    book.set_properties({"created": datetime.datetime(2000, 1, 1)})
+    sheet = book.add_worksheet(DATA)
+    last = 0
+    for at, name in enumerate(data.columns):
+        sheet.write_string(0, at, name)
+        kind = frame.kind(data.table, name)
+        form = book.add_format({"num_format": FORMATS[kind]}) if kind in FORMATS else None
+        last = max(last, _write(sheet, at, kind, frame.plain_values(data.table, name), form))
+    notes = book.add_worksheet(VARIABLES)
+    for row, cells in enumerate(described):
+        for at, cell in enumerate(cells):
+            notes.write_string(row, at, cell)
+    return last
+
+
+def _write(sheet: Any, at: int, kind: Kind, values: list[Any], form: Any) -> int:
+    """Write a column and return its last row with a value."""
+    last = 0
+    for row, value in enumerate(values, start=1):
+        if value is None or value == "":
+            continue
+        last = row
+        if kind == "text":
+            sheet.write_string(row, at, value)
+        elif kind == "logical":
+            sheet.write_boolean(row, at, value)
+        elif form is not None:
+            sheet.write_datetime(row, at, value, form)
+        else:
+            sheet.write_number(row, at, _Exact(value))
+    return last
+
+
+def _checked(data: Data, name: str, file: str) -> Iterator[str]:
+    """What Excel cannot hold is an error, what it rounds a remark."""
+    kind = frame.kind(data.table, name)
+    fault = ""
+    if kind == "other":
+        fault = "lists, bytes or durations"
+    elif kind == "text":
+        if frame.longest_text(data.table, name, "signs") > SIGNS:
+            fault = f"texts of more than {SIGNS:,} characters"
+        elif frame.matching_texts(data.table, name, UNWRITABLE):
+            fault = "characters or markup that a workbook cannot carry"
+    elif kind == "whole" and frame.beyond(data.table, name, EXACT):
+        fault = "whole numbers beyond 2^53"
+    elif kind == "number" and np.isinf(frame.numbers(data.table, name)).any():
+        fault = "infinite numbers"
+    elif kind in ("date", "datetime"):
+        ticks = frame.ticks(data.table, name)[~frame.missing(data.table, name)] // (1 if kind == "date" else DAY)
+        if (ticks < -25_567).any() or (ticks > 2_932_896).any():
+            fault = "dates before 1900 or after 9999"
+    if fault:
+        raise TacitaError(
+            f"column {name!r} holds {fault}, which {file} cannot carry; make the column text or write Parquet."
+        )
+    if kind in ("datetime", "time") and (frame.ticks(data.table, name) % 1000).any():
+        yield f"{file}: times of {name!r} are rounded to milliseconds."
+    if frame.has_time_zone(data.table, name):
+        yield f"{file}: times of {name!r} are written as their clocks showed, without the time zone."

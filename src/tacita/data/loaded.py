@@ -1,0 +1,27 @@
+"""What the reader of a file hands over, whatever the format."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tacita.check import TacitaError
+from tacita.data.data import Variable
+from tacita.frame import Frame
+
+
+class Loaded(NamedTuple):
+    """What a file held, and what its reader should be told."""
+
+    table: Frame
+    variables: dict[str, Variable]
+    remarks: tuple[str, ...] = ()
+
+
+def check_table(table: Frame, name: str) -> None:
+    """A table of a file has columns, each with a name, and records."""
+    if not table.columns:
+        raise TacitaError(f"{name} is empty; check that it was saved or exported completely.")
+    if "" in table.columns:
+        raise TacitaError(f"{name} has no name for column {table.columns.index('') + 1:,}; name every column.")
+    if not table.height:
+        raise TacitaError(f"{name} has a header but no records; check that it was saved or exported completely.")

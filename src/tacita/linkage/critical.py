@@ -1,0 +1,182 @@
+"""The critical distance: how near a released and an original record must be to pass for the same unit.
+
+It is a quantile of z over all pairs of records that are not the same unit, n (n - 1) of them, found without looking at
+most of them: a sample of pairs brackets it, one sweep counts all pairs below the bracket and lists those in it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from tacita.arrays import Floats, Ints
+from tacita.compiled import compiled
+from tacita.linkage.distances import Metric, relative, sum_at
+from tacita.linkage.sweep import Pairs, Swept, bin_shift, bits, pairs, sweep
+
+FEW = 1 << 20
+"""So many pairs are all listed; with more, a sample comes first."""
+SAMPLE = 1 << 24
+"""So many pairs are sampled at most, and 64 for each record."""
+SPREAD = 4.0
+"""Half the width of the bracket, in standard errors of the sample's quantile."""
+
+
+class Critical(NamedTuple):
+    """The critical distance of each group, and the neighbours that it gives each record."""
+
+    delta: Floats
+    """By group: the critical distance; NaN where there is no pair of different records."""
+    largest: Floats
+    """By group: the largest z counted, NaN if none is."""
+    smallest: Floats
+    """By group: the smallest z not counted, NaN if all are."""
+    counted: Ints
+    """By group: how many pairs of different records have z < delta: the most possible up to alpha of the pairs."""
+    pairs: Ints
+    """By group: pairs of different records."""
+    neighbours: Ints
+    """By record: originals of its group with z < delta, its own included."""
+
+
+def critical_distance(
+    y: Floats, x: Floats, alpha: float, *, metric: Metric | None = None, relative: bool = True, groups: Ints | None = None
+) -> Critical:
+    """Delta with P(z < delta) = alpha over the pairs of different records of a group (0, 1, ...).
+
+    Row i of y masks row i of x. Delta is midway between the largest z counted and the smallest not counted, the number
+    counted being the greatest possible not above alpha times the pairs: pairs with the same z are all counted or none.
+    If none can be counted delta is half the smallest z.
+    Seri and Polettini (2003), CASC deliverable 5-D5, section 5.
+
+    >>> x = np.array([[10.0], [11.0], [14.0]])
+    >>> found = critical_distance(x, x, 0.4)
+    >>> found.counted.tolist(), found.largest.round(3).tolist(), found.smallest.round(3).tolist()
+    ([2], [0.1], [0.214])
+    """
+    parts = strata(groups, len(y))
+    floats = np.full((3, len(parts)), np.nan)
+    counted, total, neighbours = np.zeros((2, len(parts)), np.int64)[0], np.zeros(len(parts), np.int64), np.zeros(len(y), np.int64)
+    for group, rows in enumerate(parts):
+        total[group] = len(rows) * (len(rows) - 1)
+        if total[group]:
+            given = pairs(y[rows], x[rows], metric, relative=relative)
+            cut, count, near = critical_of(given, alpha)
+            floats[:, group], counted[group] = cut, count
+            neighbours[rows[given.released.order]] = near
+    return Critical(floats[0], floats[1], floats[2], counted, total, neighbours)
+
+
+def strata(groups: Ints | None, size: int) -> list[Ints]:
+    """The rows of each group 0, 1, ..., in their order; all rows if there are no groups."""
+    if groups is None:
+        return [np.arange(size)]
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(groups))[:-1])
+
+
+def critical_of(given: Pairs, alpha: float) -> tuple[tuple[float, float, float], int, Ints]:
+    """Delta, largest z counted and smallest not counted; how many are; neighbours by place in the released tree."""
+    n = len(given.norm)
+    # As it is written, 0.29 of 100 pairs are 29; the product of the floats would be less.
+    wanted = int(Fraction(repr(float(alpha))) * n * (n - 1))
+    if wanted >= n * (n - 1):
+        return (np.inf, np.nan, np.nan), n * (n - 1), sweep(given, np.inf).below
+    cut, swept, low = _select(given, wanted)
+    delta = _midway(cut.largest, cut.smallest)
+    if not swept.complete:
+        return (delta, cut.largest, cut.smallest), cut.counted, sweep(given, delta).below
+    near = swept.z < delta
+    neighbours = swept.below + ((given.true >= low) & (given.true < delta))
+    neighbours += np.bincount(swept.place[near], swept.times[near], minlength=n).astype(np.int64)
+    return (delta, cut.largest, cut.smallest), cut.counted, neighbours
+
+
+def _midway(largest: float, smallest: float) -> float:
+    """A number above `largest`, not above `smallest`; half the smallest if nothing is counted."""
+    if np.isnan(largest):
+        return smallest / 2.0
+    middle = largest + (smallest - largest) / 2.0
+    return middle if middle > largest else smallest
+
+
+class _Cut(NamedTuple):
+    counted: int
+    largest: float
+    smallest: float
+
+
+def _select(given: Pairs, wanted: int) -> tuple[_Cut, Swept, float]:
+    """The cut behind at most so many pairs, the last sweep that was needed, and its lower limit."""
+    n = len(given.norm)
+    few = n * n <= FEW
+    sample = np.empty(0) if few else np.sort(_sample(given, min(64 * n, SAMPLE)))
+    spread, known = SPREAD, np.nan
+    low, high = _bracket(sample, wanted / (n * (n - 1)), spread)
+    while True:
+        swept = sweep(given, low, high)
+        before = int(swept.below.sum()) - int(np.count_nonzero(given.true < low))
+        upto = before + np.cumsum(swept.between)
+        bin = int(np.searchsorted(upto, wanted, side="right"))  # the first pair not counted is in this bin
+        filled = np.flatnonzero(swept.between[:bin])
+        if len(filled):
+            known = float(swept.greatest[filled[-1]])
+        if before <= wanted and bin < len(upto):
+            before = int(upto[bin] - swept.between[bin])
+            cut = _cut(swept, (low, high, bin), before, wanted, known)
+            if cut is None:
+                shift = bin_shift(low, high)
+                start = bits(low) + (bin << shift)
+                low, high = _number(start), _number(min(start + (1 << shift) - 1, bits(high)))
+                continue
+            if cut.counted == 0 or not np.isnan(cut.largest):
+                return cut, swept, low
+        spread, known = 4.0 * spread, np.nan
+        low, high = _bracket(sample, wanted / (n * (n - 1)), spread)
+
+
+def _cut(swept: Swept, where: tuple[float, float, int], before: int, wanted: int, known: float) -> _Cut | None:
+    """The cut inside a bin with so many pairs before it, `known` being the greatest z of those; None if too many."""
+    low, high, bin = where
+    shift = bin_shift(low, high)
+    if not swept.complete:
+        return _Cut(before, known, float(swept.greatest[bin])) if shift == 0 else None
+    here = (swept.z.view(np.int64) - bits(low)) >> shift == bin
+    order = np.argsort(swept.z[here])
+    z, times = swept.z[here][order], swept.times[here][order]
+    first = int(np.searchsorted(before + np.cumsum(times), wanted, side="right"))
+    first = int(np.searchsorted(z, z[first]))  # of those with the same z, none is counted
+    return _Cut(before + int(times[:first].sum()), float(z[first - 1]) if first else known, float(z[first]))
+
+
+def _number(value: int) -> float:
+    return float(np.int64(value).view(np.float64))
+
+
+def _bracket(sample: Floats, share: float, spread: float) -> tuple[float, float]:
+    """Limits that hold the quantile for certain enough, and a smaller z too."""
+    rank, reach = share * len(sample), 2.0 + spread * np.sqrt(share * (1.0 - share) * len(sample))
+    low, high = 0.0, np.inf
+    if rank + reach < len(sample) - 1:
+        high = float(sample[int(rank + reach) + 1])
+    if rank - reach > 0:
+        place = int(np.searchsorted(sample, sample[int(rank - reach)]))
+        low = float(sample[place - 1]) if place else 0.0
+    return low, high
+
+
+@compiled
+def _sample(given: Pairs, size: int) -> Floats:
+    """z of so many pairs of different records, spread evenly over the released and over the original ones."""
+    n = len(given.norm)
+    step = (np.sqrt(5.0) - 1.0) / 2.0
+    z, kept = np.empty(size), 0
+    for k in range(size):
+        i, h = k * n // size, int((k * step) % 1.0 * n)
+        if h != given.own[i]:
+            total = sum_at(given.original.points, h, given.values, i, given.metric)
+            z[kept] = relative(total, given.norm[i], given.metric.rooted)
+            kept += 1
+    return z[:kept]

@@ -1,0 +1,237 @@
+"""Released against original records: one sweep over all pairs that looks at few of them.
+
+The released records are taken leaf by leaf of their own tree, and the tree of the original ones is walked for a whole
+leaf at once. Original nodes that are certainly below, or certainly above, what is asked are counted or left out whole;
+single pairs are looked at only where a leaf straddles the limits.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacita.arrays import Floats, Ints
+from tacita.compiled import compiled
+from tacita.linkage.distances import (
+    Metric,
+    bounds,
+    distances,
+    euclidean,
+    greatest_sums,
+    norms,
+    relative,
+    sums,
+    without_overflow,
+)
+from tacita.linkage.tree import DEPTH, LEAF, Tree, build
+
+Places = NDArray[np.int32]
+T = TypeVar("T")
+R = TypeVar("R")
+
+BINS = 1 << 14
+"""Into so many bins at most the pairs between the limits are counted."""
+ROOM = 1 << 23
+"""About so many pairs between the limits are listed one by one; if there are more they are only counted."""
+BLOCK = 1 << 13
+"""Fewer released records are not worth a second thread."""
+
+
+class Pairs(NamedTuple):
+    """All pairs of a released and an original record, row i of the one masking row i of the other."""
+
+    released: Tree
+    original: Tree
+    metric: Metric
+    values: Floats
+    """By place in the released tree: the released values."""
+    norm: Floats
+    """By place in the released tree: what distances from the record are divided by."""
+    own: Ints
+    """By place in the released tree: the place of the record's own original in the original tree."""
+    true: Floats
+    """By place in the released tree: z of the record and its own original."""
+
+
+def pairs(y: Floats, x: Floats, metric: Metric | None = None, *, relative: bool = True) -> Pairs:
+    """Released records y and original records x with their trees; Euclidean unless a metric is given.
+
+    Distances are divided by the norm of y (z = d(y, x) / ||y||), or taken as they are if not `relative`.
+    """
+    y, x = (np.ascontiguousarray(values, dtype=np.float64) for values in (y, x))
+    metric, unit = without_overflow(metric or euclidean(np.ones(y.shape[1])), y, x)
+    released, original = in_threads(build, (y, x), worth=len(y) > BLOCK)
+    norm = norms(y, metric) if relative else np.full(len(y), unit)
+    place = np.empty(len(x), np.int64)
+    place[original.order] = np.arange(len(x))
+    order = released.order
+    with np.errstate(divide="ignore", invalid="ignore"):
+        true = distances(y, x, metric) / norm
+    true[np.isnan(true)] = 0.0  # 0 / 0: nothing released, and rightly so
+    return Pairs(released, original, metric, y[order], norm[order], place[order], true[order])
+
+
+class Swept(NamedTuple):
+    """What a sweep found; z between the limits is `between`. Pairs with the own original are counted, not `between`."""
+
+    below: Ints
+    """By place in the released tree: originals with z below the lower limit, its own included."""
+    between: Ints
+    """By bin: pairs between the limits."""
+    greatest: Floats
+    """By bin: the greatest z in it, -1 if there is none."""
+    z: Floats
+    """Of each pair listed."""
+    place: Places
+    """Of each pair listed: the released record."""
+    times: Places
+    """Of each pair listed: how many it stands for, with equal originals."""
+    complete: bool
+    """Whether all pairs between the limits are listed."""
+
+
+def bits(z: float) -> int:
+    """The bits of z >= 0 as a whole number: they have the order of z."""
+    return int(np.float64(z + 0.0).view(np.int64))
+
+
+def bin_shift(low: float, high: float, bins: int = BINS) -> int:
+    """By how many bits z is shifted for all between the limits to be in one of so many bins."""
+    return max(0, (bits(high) - bits(low)).bit_length() - (bins.bit_length() - 1))
+
+
+def sweep(given: Pairs, low: Floats | float, high: Floats | float | None = None, *, room: int = ROOM) -> Swept:
+    """Count for each released record the originals with z < low, and list pairs of others with low <= z <= high.
+
+    The limits are the same for all records if there is a `high`; `low` alone may be one for each.
+    """
+    n = len(given.norm)
+    under = greatest_sums(np.broadcast_to(np.float64(low), n), given.norm, given.metric.rooted)
+    upto, first, shift = under, 0, 62
+    if high is not None:
+        first, shift = bits(float(low)), bin_shift(float(low), high)
+        above = np.full(n, np.nextafter(high, np.inf))
+        upto = np.full(n, np.inf) if np.isinf(high) else greatest_sums(above, given.norm, given.metric.rooted)
+    below, size = np.zeros(n, np.int64), 1 if high is None else ((bits(high) - first) >> shift) + 1
+    blocks = leaf_blocks(given.released)
+
+    def one(leaves: Ints) -> tuple[Ints, Floats, Floats, Places, Places, int]:
+        share = max(1, 2 * room // len(blocks))
+        return _sweep(given, leaves, under, upto, first, shift, size, share, below)
+
+    found = in_threads(one, blocks)
+    between = np.sum([part[0] for part in found], axis=0)
+    greatest = np.max([part[1] for part in found], axis=0)
+    z, place, times = (np.concatenate([part[k] for part in found]) for k in (2, 3, 4))
+    return Swept(below, between, greatest, z, place, times, len(z) == sum(part[5] for part in found))
+
+
+def leaf_blocks(tree: Tree) -> list[Ints]:
+    """The leaves in their order, in blocks of about equally many records: one to a thread, or more if that is much."""
+    leaves = np.flatnonzero(tree.left < 0)
+    leaves = leaves[np.argsort(tree.start[leaves])]
+    n = len(tree.order)
+    blocks = 1 if n <= BLOCK else 4 * (os.cpu_count() or 1)
+    ends = np.searchsorted(tree.start[leaves], n * np.arange(1, blocks) // blocks)
+    return [block for block in np.split(leaves, ends) if len(block)]
+
+
+def in_threads(function: Callable[[T], R], tasks: Sequence[T], *, worth: bool = True) -> list[R]:
+    """The function of each task; compiled loops let the other threads run."""
+    if len(tasks) == 1 or not worth:
+        return [function(task) for task in tasks]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(function, tasks))
+
+
+@compiled
+def _sweep(
+    given: Pairs, leaves: Ints, under: Floats, upto: Floats, first: int, shift: int, bins: int, room: int, below: Ints
+) -> tuple[Ints, Floats, Floats, Places, Places, int]:
+    between, greatest = np.zeros(bins, np.int64), np.full(bins, -1.0)
+    z, place, times = np.empty(64), np.empty(64, np.int32), np.empty(64, np.int32)
+    listed = 0
+    block, out = np.empty((len(given.original.points), LEAF)), np.empty(LEAF)
+    waiting = np.empty(DEPTH, np.int64)
+    for leaf in leaves:
+        begin, end = given.released.start[leaf], given.released.stop[leaf]
+        least, most = under[begin:end].min(), upto[begin:end].max()
+        certain, top = 0, 1
+        waiting[0] = 0
+        while top > 0:
+            top -= 1
+            node = waiting[top]
+            near, far = bounds(
+                given.released.low, given.released.high, leaf, given.original.low, given.original.high, node, given.metric
+            )
+            if near > most:
+                continue
+            start, stop = given.original.start[node], given.original.stop[node]
+            if far <= least:
+                certain += stop - start
+                continue
+            if given.original.left[node] >= 0:
+                waiting[top], waiting[top + 1] = given.original.left[node], given.original.left[node] + 1
+                top += 2
+                continue
+            size, equal = load(given.original, node, block)
+            for i in range(begin, end):
+                sums(block, size, given.values, i, given.metric, out)
+                inside, reached = 0, 0
+                for k in range(size):
+                    inside += out[k] <= under[i]
+                for k in range(size):
+                    reached += out[k] <= upto[i]
+                below[i] += inside * equal
+                if reached == inside:
+                    continue
+                for k in range(size):
+                    if out[k] <= under[i] or out[k] > upto[i]:
+                        continue
+                    # The own original is no pair of others; where equal points are one, it may be among them.
+                    count = equal - (start + k <= given.own[i] < start + k + equal)
+                    if count == 0:
+                        continue
+                    value = relative(out[k], given.norm[i], given.metric.rooted)
+                    bin = (np.float64(value).view(np.int64) - first) >> shift
+                    between[bin] += count
+                    greatest[bin] = max(greatest[bin], value)
+                    if listed < room:
+                        if listed == len(z):
+                            z, place, times = _doubled(z), _doubled(place), _doubled(times)
+                        z[listed], place[listed], times[listed] = value, i, count
+                    listed += 1
+        for i in range(begin, end):
+            below[i] += certain
+    kept = min(listed, room)
+    return between, greatest, z[:kept], place[:kept], times[:kept], listed
+
+
+@compiled
+def load(tree: Tree, node: int, block: Floats) -> tuple[int, int]:
+    """Copy the points of a leaf into a block; how many, and how many equal points each of them stands for."""
+    start, stop = tree.start[node], tree.stop[node]
+    size = stop - start
+    equal = 1
+    if size > 1:
+        one = True
+        for j in range(len(tree.points)):
+            one = one and tree.low[node, j] == tree.high[node, j]
+        if one:
+            size, equal = 1, size
+    for j in range(len(tree.points)):
+        for k in range(size):
+            block[j, k] = tree.points[j, start + k]
+    return size, equal
+
+
+@compiled
+def _doubled(values: Floats) -> Floats:
+    result = np.empty(2 * len(values), values.dtype)
+    result[: len(values)] = values
+    return result

@@ -1,0 +1,88 @@
+"""Policies: what counts as safe."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacita.check import TacitaError
+from tacita.policy import Policy
+
+
+def test_defaults() -> None:
+    policy = Policy()
+    assert (policy.k, policy.risk, policy.rate, policy.household_risk) == (3, 0.1, 0.001, None)
+    assert str(policy) == "k = 3, individual risk at most 0.1, re-identification rate at most 0.1 %"
+
+
+def test_printed() -> None:
+    assert str(Policy(k=5, household_risk=0.25)) == (
+        "k = 5, individual risk at most 0.1, re-identification rate at most 0.1 %, household risk at most 0.25"
+    )
+    assert str(Policy(k=None, risk=None, rate=None)) == "no limit at all"
+
+
+def test_false_is_no_limit() -> None:
+    """TOML has no null: false stands for a limit that is not applied."""
+    assert Policy(k=False, risk=False, rate=False) == Policy(k=None, risk=None, rate=None)
+    assert Policy.from_toml("[policy]\nk = false\n") == Policy(k=None)
+
+
+limits = st.one_of(st.none(), st.floats(1e-9, 1))
+policies = st.builds(
+    Policy, k=st.one_of(st.none(), st.integers(2, 1000)), risk=limits, rate=limits, household_risk=limits
+)
+
+
+@given(policies)
+def test_to_toml_and_back(policy: Policy) -> None:
+    assert Policy.from_toml(policy.to_toml()) == policy
+    assert Policy.from_dict(policy.to_dict()) == policy
+
+
+def test_what_is_written(tmp_path: Path) -> None:
+    path = Policy(k=5).save(tmp_path / "policy.toml")
+    assert path.read_text("utf-8") == (
+        "format = 1\n\n[policy]\nk = 5\nrisk = 0.1\nrate = 0.001\nhousehold_risk = false\n"
+    )
+    assert Policy.load(path) == Policy(k=5)
+
+
+def test_numbers_of_numpy_become_pythons_own() -> None:
+    policy = Policy(k=np.int64(4), risk=np.float64(0.2), rate=np.float32(0.5))  # type: ignore[arg-type]
+    assert (type(policy.k), type(policy.risk), type(policy.rate)) == (int, float, float)
+    assert Policy.from_toml(policy.to_toml()) == policy
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"k": 1}, "policy k must be at least 2; got 1."),
+        ({"k": 2.5}, "policy k must be a whole number of at least 2; got 2.5."),
+        ({"k": True}, "policy k must be a whole number of at least 2; got True."),
+        ({"k": "3"}, "policy k must be a whole number of at least 2; got '3'."),
+        ({"k": float("nan")}, "policy k must be a whole number of at least 2; got nan."),
+        ({"k": float("inf")}, "policy k must be a whole number of at least 2; got inf."),
+        ({"risk": 0}, "policy risk must be in (0, 1]; got 0."),
+        ({"risk": 1.01}, "policy risk must be in (0, 1]; got 1.01."),
+        ({"rate": -0.5}, "policy rate must be in (0, 1]; got -0.5."),
+        ({"rate": "0.1"}, "policy rate must be in (0, 1]; got '0.1'."),
+        ({"household_risk": float("nan")}, "policy household_risk must be in (0, 1]; got nan."),
+    ],
+)
+def test_bad_policies(given: dict[str, object], message: str) -> None:
+    with pytest.raises(TacitaError) as error:
+        Policy(**given)  # type: ignore[arg-type]
+    assert str(error.value) == message
+
+
+def test_unknown_fields() -> None:
+    with pytest.raises(TacitaError) as error:
+        Policy.from_dict({"risks": 0.1})
+    assert str(error.value) == "policy has no field 'risks'. Did you mean 'risk'?"
+
+
+def test_one_file_can_hold_scenario_and_policy() -> None:
+    assert Policy.from_toml("format = 1\n[scenario]\nkeys = ['a']\n[policy]\nk = 7\n").k == 7
