@@ -19,6 +19,7 @@ ROOT = Path(tacita.__file__).parent
 LAYERS = [
     {"check", "arrays", "declared", "random", "compiled"},
     {"frame"},
+    {"frame_files"},
     {"data", "policy", "scenario", "result"},
     {"data.demo"},
     {"sums", "matching", "counting", "keys"},
@@ -31,9 +32,9 @@ LAYERS = [
 LEVEL = {unit: level for level, units in enumerate(LAYERS) for unit in units}
 
 ONLY_THERE = {
-    "polars": {"frame"},
+    "polars": {"frame", "frame_files"},
     "narwhals": {"frame"},
-    "pyarrow": {"frame"},
+    "pyarrow": {"frame", "frame_files"},
     "altair": {"plots"},
     "vl_convert": {"plots"},
     "typer": {"cli"},

@@ -23,6 +23,8 @@ _HOMES = {
     "Variable": "tacita.data",
     "read": "tacita.data.files",
     "write": "tacita.data.files",
+    "join_households": "tacita.data.hierarchy",
+    "split_households": "tacita.data.hierarchy",
     "household_survey": "tacita.data.demo.survey",
     "business_survey": "tacita.data.demo.survey",
     "accident_survey": "tacita.data.demo.survey",
@@ -72,6 +74,8 @@ if TYPE_CHECKING:
     from tacita.data.demo.survey import household_survey as household_survey
     from tacita.data.files import read as read
     from tacita.data.files import write as write
+    from tacita.data.hierarchy import join_households as join_households
+    from tacita.data.hierarchy import split_households as split_households
     from tacita.keys import KeyTable as KeyTable
     from tacita.keys import key_table as key_table
     from tacita.plots.save import save as save

@@ -69,7 +69,10 @@ def _progress() -> Iterator[Any]:
 
 @app.command()
 def assess(
-    file: Annotated[Path, typer.Argument(help="The survey file.")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="The survey file: text, Parquet, Arrow, Excel, SPSS, Stata or SAS, by its suffix."),
+    ],
     keys: Annotated[str | None, typer.Option(help="Key variables, separated by commas.")] = None,
     weight: Annotated[str | None, typer.Option(help="Sampling weight.")] = None,
     household: Annotated[str | None, typer.Option(help="Household identifier.")] = None,
@@ -99,6 +102,8 @@ def assess(
     delimiter: Annotated[str | None, typer.Option(help="Delimiter of a text file, if not found right.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of a text file, if not found right.")] = None,
     decimal: Annotated[str | None, typer.Option(help="Decimal sign of a text file, if not found right.")] = None,
+    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file, if not the first.")] = None,
+    catalog: Annotated[Path | None, typer.Option(help="SAS catalog with the value labels of a .sas7bdat file.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the results: JSON, records, figure.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace an existing folder.")] = False,
     fail_if_unsafe: Annotated[bool, typer.Option(help="Exit with 1 if the file does not keep the policy.")] = False,
@@ -126,7 +131,7 @@ def assess(
         # Before the work, not after it.
         check_free(out, overwrite=overwrite)
     with _progress() as progress:
-        data = read(file, delimiter=delimiter, encoding=encoding, decimal=decimal)
+        data = read(file, delimiter=delimiter, encoding=encoding, decimal=decimal, sheet=sheet, catalog=catalog)
         profile = measure_risk(
             data,
             who,

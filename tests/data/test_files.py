@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from tacita import frame
+from tacita import frame_files
 from tacita.check import TacitaError, TacitaWarning
 from tacita.data import Data, Variable
 from tacita.data.files import read, write
@@ -249,7 +249,7 @@ def test_a_fault_midway_leaves_the_old_file(tmp_path, monkeypatch, name, writer)
         path.write_bytes(before[:10])
         raise RuntimeError
 
-    monkeypatch.setattr(frame, writer, half)
+    monkeypatch.setattr(frame_files, writer, half)
     with pytest.raises(RuntimeError):
         write(SMALL.head(1), tmp_path / name, overwrite=True)
     assert names(tmp_path) == [name]

@@ -18,10 +18,11 @@ from labelled import EXACT, described, tables
 from polars.testing import assert_frame_equal
 
 from tacita.check import TacitaError, TacitaWarning
-from tacita.data import Data, Variable, names, special
+from tacita.data import Data, Variable
 from tacita.data.data import used_value_labels
 from tacita.data.files import read, write
-from tacita.data.missing_codes import for_spss
+from tacita.data.formats import names, special
+from tacita.data.formats.missing_codes import for_spss
 from tacita.scenario import Scenario
 
 SPSS = ("a.sav", "a.zsav")
@@ -121,7 +122,7 @@ def test_five_hundred_variables(name):
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_blocks_of_columns(monkeypatch, name):
-    monkeypatch.setattr("tacita.data.statistical.CELLS", 7)
+    monkeypatch.setattr("tacita.data.formats.statistical.CELLS", 7)
     table = pl.DataFrame({f"v{at}": [at, None, 2 * at] for at in range(5)})
     assert_frame_equal(back(table, name).table, table)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacita.check import TacitaError, TacitaWarning
-from tacita.data import text
+from tacita.data.formats import text
 
 
 def parse(raw, name="survey.csv", **options):

@@ -14,9 +14,10 @@ from typing import Any
 
 from tacita import check
 from tacita.check import TacitaError, TacitaWarning
-from tacita.data import atomic, columnar, text
+from tacita.data import atomic
 from tacita.data.data import Data, Variable
-from tacita.data.loaded import Loaded
+from tacita.data.formats import columnar, text
+from tacita.data.formats.loaded import Loaded
 
 SUFFIXES = {
     "text": (".csv", ".tsv", ".txt", ".tab"),
@@ -87,11 +88,11 @@ def read(
             options: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
             loaded = Loaded(text.parse(file.read_bytes(), file.name, missing=missing, **options), {})
         elif kind == "statistical":
-            from tacita.data import statistical
+            from tacita.data.formats import statistical
 
             loaded = statistical.load(file, encoding, None if catalog is None else _existing(catalog))
         elif kind == "excel":
-            from tacita.data import excel
+            from tacita.data.formats import excel
 
             loaded = excel.load(file, sheet)
         else:
@@ -173,11 +174,11 @@ def write(
 
 def _save(data: Data, path: Path, name: str, kind: str, rename: bool) -> tuple[str, ...]:
     if kind == "statistical":
-        from tacita.data import statistical_write
+        from tacita.data.formats import statistical_write
 
         return statistical_write.save(data, path, name, rename=rename)
     if kind == "excel":
-        from tacita.data import excel
+        from tacita.data.formats import excel
 
         return excel.save(data, path, name)
     columnar.save(data, path, kind)

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from tacita import check, frame
+from tacita import check, frame, frame_files
 from tacita.arrays import Ints
 from tacita.check import TacitaError, TacitaWarning
 from tacita.data.data import Data
 
 
-def join(households: Any, persons: Any, on: str | Sequence[str]) -> Data:
+def join_households(households: Any, persons: Any, on: str | Sequence[str]) -> Data:
     """Persons with the variables of their household: one record per person, in their order and with their numbers.
 
     Every person must have a household and no household may occur twice. A variable that both files have must say the
@@ -34,7 +34,7 @@ def join(households: Any, persons: Any, on: str | Sequence[str]) -> Data:
     >>> import polars as pl
     >>> households = pl.DataFrame({"hid": [1, 2], "region": ["north", "south"]})
     >>> persons = pl.DataFrame({"hid": [2, 1, 2], "age": [34, 71, 6]})
-    >>> join(households, persons, on="hid").table.rows()
+    >>> join_households(households, persons, on="hid").table.rows()
     [(2, 34, 'south'), (1, 71, 'north'), (2, 6, 'south')]
     """
     above, below = Data.of(households), Data.of(persons)
@@ -60,7 +60,7 @@ def join(households: Any, persons: Any, on: str | Sequence[str]) -> Data:
     return Data(table, {**above.variables, **below.variables}, numbers_of_records=below.numbers_of_records)
 
 
-def split(data: Any, on: str | Sequence[str], household_variables: Sequence[str]) -> tuple[Data, Data]:
+def split_households(data: Any, on: str | Sequence[str], household_variables: Sequence[str]) -> tuple[Data, Data]:
     """The households, one record each in the order of their first person, and the persons without their variables.
 
     A household variable must be the same for all persons of a household: a value that was suppressed for one of them
@@ -77,7 +77,7 @@ def split(data: Any, on: str | Sequence[str], household_variables: Sequence[str]
 
     >>> import polars as pl
     >>> data = pl.DataFrame({"hid": [2, 1, 2], "age": [34, 71, 6], "region": ["south", "north", "south"]})
-    >>> households, persons = split(data, on="hid", household_variables=["region"])
+    >>> households, persons = split_households(data, on="hid", household_variables=["region"])
     >>> households.table.rows(), persons.table.rows()
     ([(2, 'south'), (1, 'north')], [(2, 34), (1, 71), (2, 6)])
     """
@@ -121,7 +121,7 @@ def _identifier(on: object, files: dict[str, Data]) -> tuple[str, ...]:
 
 def _check_kinds(names: Sequence[str], above: Data, below: Data) -> None:
     for name in names:
-        kinds = [frame.kind(data.table, name) for data in (above, below)]
+        kinds = [frame_files.kind(data.table, name) for data in (above, below)]
         numeric = all(kind in ("whole", "number") for kind in kinds)
         if kinds[0] != kinds[1] and not numeric:
             raise TacitaError(
@@ -146,7 +146,7 @@ def _check_once(names: Sequence[str], above: Data) -> None:
 
 def _check_shared(shared: Sequence[str], above: Data, below: Data, rows: Ints) -> None:
     for name in shared:
-        kinds = {frame.kind(data.table, name).replace("whole", "number") for data in (above, below)}
+        kinds = {frame_files.kind(data.table, name).replace("whole", "number") for data in (above, below)}
         if len(kinds) > 1:
             raise TacitaError(f"variable {name!r} is in both files in different types; leave it out of one.")
         differs = int((~frame.same(below.table[name], above.table[name][rows])).sum())

@@ -18,9 +18,9 @@ from tacita.linkage.sweep import Pairs, Swept, bin_shift, bits, pairs, sweep
 
 FEW = 1 << 20
 """So many pairs are all listed; with more, a sample comes first."""
-SAMPLE = 1 << 24
+SAMPLE = 1 << 23
 """So many pairs are sampled at most, and 64 for each record."""
-SPREAD = 4.0
+SPREAD = 1.0
 """Half the width of the bracket, in standard errors of the sample's quantile."""
 
 
@@ -42,7 +42,13 @@ class Critical(NamedTuple):
 
 
 def critical_distance(
-    y: Floats, x: Floats, alpha: float, *, metric: Metric | None = None, relative: bool = True, groups: Ints | None = None
+    y: Floats,
+    x: Floats,
+    alpha: float,
+    *,
+    metric: Metric | None = None,
+    relative: bool = True,
+    groups: Ints | None = None,
 ) -> Critical:
     """Delta with P(z < delta) = alpha over the pairs of different records of a group (0, 1, ...).
 
@@ -58,7 +64,11 @@ def critical_distance(
     """
     parts = strata(groups, len(y))
     floats = np.full((3, len(parts)), np.nan)
-    counted, total, neighbours = np.zeros((2, len(parts)), np.int64)[0], np.zeros(len(parts), np.int64), np.zeros(len(y), np.int64)
+    counted, total, neighbours = (
+        np.zeros((2, len(parts)), np.int64)[0],
+        np.zeros(len(parts), np.int64),
+        np.zeros(len(y), np.int64),
+    )
     for group, rows in enumerate(parts):
         total[group] = len(rows) * (len(rows) - 1)
         if total[group]:
@@ -112,7 +122,7 @@ def _select(given: Pairs, wanted: int) -> tuple[_Cut, Swept, float]:
     """The cut behind at most so many pairs, the last sweep that was needed, and its lower limit."""
     n = len(given.norm)
     few = n * n <= FEW
-    sample = np.empty(0) if few else np.sort(_sample(given, min(64 * n, SAMPLE)))
+    sample = np.empty(0) if few else np.sort(_sample(given, min(32 * n, SAMPLE)))
     spread, known = SPREAD, np.nan
     low, high = _bracket(sample, wanted / (n * (n - 1)), spread)
     while True:

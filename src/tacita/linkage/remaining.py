@@ -131,7 +131,9 @@ def nearest(
         # Where all points are equal, one of them stands for all, and no more than there is room for are taken.
         equal = _is_one_point(left, node)
         total, taken = 0.0, 0
-        begin, end, step = (left.stop[node] - 1, left.start[node] - 1, -1) if last else (left.start[node], left.stop[node], 1)
+        begin, end, step = (
+            (left.stop[node] - 1, left.start[node] - 1, -1) if last else (left.start[node], left.stop[node], 1)
+        )
         for i in range(begin, end, step):
             if not left.present[i]:
                 continue
@@ -212,7 +214,9 @@ def farthest(tree: Tree, left: Remaining, values: Floats, row: int, metric: Metr
                 top = _wait(left, waiting, most, top, child, first)
                 top = _wait(left, waiting, most, top, child + 1, second)
             continue
-        begin, end, step = (left.stop[node] - 1, left.start[node] - 1, -1) if last else (left.start[node], left.stop[node], 1)
+        begin, end, step = (
+            (left.stop[node] - 1, left.start[node] - 1, -1) if last else (left.start[node], left.stop[node], 1)
+        )
         for i in range(begin, end, step):
             if left.present[i]:
                 total = sum_at(tree.points, i, values, row, metric)

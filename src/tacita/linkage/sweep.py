@@ -121,7 +121,8 @@ def sweep(given: Pairs, low: Floats | float, high: Floats | float | None = None,
     blocks = leaf_blocks(given.released)
 
     def one(leaves: Ints) -> tuple[Ints, Floats, Floats, Places, Places, int]:
-        share = max(1, 2 * room // len(blocks))
+        records = int((given.released.stop[leaves] - given.released.start[leaves]).sum())
+        share = 0 if high is None else min(records * n, 2 * room // len(blocks))  # memory is taken as it is filled
         return _sweep(given, leaves, under, upto, first, shift, size, share, below)
 
     found = in_threads(one, blocks)
@@ -154,7 +155,7 @@ def _sweep(
     given: Pairs, leaves: Ints, under: Floats, upto: Floats, first: int, shift: int, bins: int, room: int, below: Ints
 ) -> tuple[Ints, Floats, Floats, Places, Places, int]:
     between, greatest = np.zeros(bins, np.int64), np.full(bins, -1.0)
-    z, place, times = np.empty(64), np.empty(64, np.int32), np.empty(64, np.int32)
+    z, place, times = np.empty(room), np.empty(room, np.int32), np.empty(room, np.int32)
     listed = 0
     block, out = np.empty((len(given.original.points), LEAF)), np.empty(LEAF)
     waiting = np.empty(DEPTH, np.int64)
@@ -167,7 +168,13 @@ def _sweep(
             top -= 1
             node = waiting[top]
             near, far = bounds(
-                given.released.low, given.released.high, leaf, given.original.low, given.original.high, node, given.metric
+                given.released.low,
+                given.released.high,
+                leaf,
+                given.original.low,
+                given.original.high,
+                node,
+                given.metric,
             )
             if near > most:
                 continue
@@ -202,14 +209,12 @@ def _sweep(
                     between[bin] += count
                     greatest[bin] = max(greatest[bin], value)
                     if listed < room:
-                        if listed == len(z):
-                            z, place, times = _doubled(z), _doubled(place), _doubled(times)
                         z[listed], place[listed], times[listed] = value, i, count
                     listed += 1
         for i in range(begin, end):
             below[i] += certain
     kept = min(listed, room)
-    return between, greatest, z[:kept], place[:kept], times[:kept], listed
+    return between, greatest, z[:kept].copy(), place[:kept].copy(), times[:kept].copy(), listed
 
 
 @compiled
@@ -228,10 +233,3 @@ def load(tree: Tree, node: int, block: Floats) -> tuple[int, int]:
         for k in range(size):
             block[j, k] = tree.points[j, start + k]
     return size, equal
-
-
-@compiled
-def _doubled(values: Floats) -> Floats:
-    result = np.empty(2 * len(values), values.dtype)
-    result[: len(values)] = values
-    return result

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita import check, frame
+from tacita import check, frame_files
 from tacita.check import TacitaError, TacitaWarning
 from tacita.frame import Frame
 
@@ -73,11 +73,11 @@ def parse(
     if len(ends) == 1:
         raise TacitaError(f"{name} has a header but no records; check that it was saved or exported completely.")
     body = text[ends[0] + 1 :]
-    table = frame.read_text(body, delimiter=delimiter, columns=names, quote='"' if quoted else None)
+    table = frame_files.read_text(body, delimiter=delimiter, columns=names, quote='"' if quoted else None)
     if table.height != len(ends) - 1:
         raise TacitaError(f"{name} could not be split into its {len(ends) - 1:,} records; write it as Parquet instead.")
     signs = (".", ",") if delimiter != "," or quoted else (".",)
-    typed, kept = frame.typed(
+    typed, kept = frame_files.typed(
         table,
         decimals=(decimal,) if decimal else signs,
         words=WORDS,
@@ -91,10 +91,10 @@ def parse(
 
 def write(table: Frame, path: Path, name: str, *, delimiter: str, encoding: str, decimal: str) -> None:
     """Write a table as delimited text: missing as nothing, an empty text as `""`, which reads as missing too."""
-    held = [column for column in table.columns if "\0" in column or frame.holds_nul(table, column)]
+    held = [column for column in table.columns if "\0" in column or frame_files.holds_nul(table, column)]
     if held:
         raise TacitaError(f"column {held[0]!r} holds NUL characters, which a text file cannot carry; write Parquet.")
-    frame.write_text(table, path, delimiter=delimiter, decimal=decimal)
+    frame_files.write_text(table, path, delimiter=delimiter, decimal=decimal)
     try:
         if codecs.lookup(encoding).name != "utf-8":
             path.write_bytes(path.read_bytes().decode().encode(encoding))

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacita import check, frame
+from tacita import check, frame, frame_files
 from tacita.arrays import Floats
 from tacita.check import TacitaError
-from tacita.data import missing_codes, moments, names, special
 from tacita.data.data import Data
-from tacita.data.moments import System
-from tacita.data.names import NameRule
-from tacita.data.statistical import EXACT
+from tacita.data.formats import missing_codes, moments, names, special
+from tacita.data.formats.moments import System
+from tacita.data.formats.names import NameRule
+from tacita.data.formats.statistical import EXACT
 
 Remarks = dict[str, list[str]]
 """What must be said, and of which variables."""
@@ -75,7 +75,7 @@ class Written(NamedTuple):
 
 def written(data: Data, column: str, target: Target, file: str, remarks: Remarks) -> Written:
     """One column for a format; what the format cannot carry is added to the remarks."""
-    kind = frame.kind(data.table, column)
+    kind = frame_files.kind(data.table, column)
     if kind == "other":
         raise TacitaError(
             f"column {column!r} holds lists, bytes or durations, which {file} cannot carry; "
@@ -98,18 +98,18 @@ def written(data: Data, column: str, target: Target, file: str, remarks: Remarks
 
 
 def _text(data: Data, column: str, target: Target, file: str, remarks: Remarks) -> Written:
-    if frame.matching_texts(data.table, column, r"\x00"):
+    if frame_files.matching_texts(data.table, column, r"\x00"):
         raise TacitaError(f"column {column!r} holds NUL characters, which {file} cannot carry; write Parquet.")
-    longest = frame.longest_text(data.table, column)
+    longest = frame_files.longest_text(data.table, column)
     if longest > target.text:
         raise TacitaError(
             f"column {column!r} holds texts of {longest:,} bytes, but {file} can carry {target.text:,}; write Parquet."
         )
-    if target.system != "stata" and frame.matching_texts(data.table, column, " $"):
+    if target.system != "stata" and frame_files.matching_texts(data.table, column, " $"):
         remarks["spaces at the end of texts in {} are lost."].append(column)
     known = data.variable(column)
     codes = [code for code in known.missing if isinstance(code, str) and code]
-    texts = frame.filled_texts(data.table, column)
+    texts = frame_files.filled_texts(data.table, column)
     if target.system != "spss" or len(codes) > 3 or any(len(code.encode()) > 8 for code in codes):
         if codes:
             remarks[UNDECLARED].append(column)
@@ -123,17 +123,17 @@ def _text(data: Data, column: str, target: Target, file: str, remarks: Remarks) 
 
 
 def _moment(data: Data, column: str, kind: moments.Moment, target: Target, remarks: Remarks) -> Written:
-    ticks = frame.ticks(data.table, column)
+    ticks = frame_files.ticks(data.table, column)
     if kind != "date" and (ticks % moments.FINEST).any():
         remarks["times of {} are rounded to 10 microseconds."].append(column)
-    if frame.has_time_zone(data.table, column):
+    if frame_files.has_time_zone(data.table, column):
         remarks["times of {} are written as their clocks showed, without the time zone."].append(column)
     values = moments.to_numbers(target.system, kind, ticks, frame.missing(data.table, column))
     return Written(values, moments.written_format(target.system, kind, ticks))
 
 
 def _number(data: Data, column: str, target: Target, file: str, remarks: Remarks) -> Written:
-    whole = frame.kind(data.table, column) != "number"
+    whole = frame_files.kind(data.table, column) != "number"
     values = _within(data, column, target, file)
     known = data.variable(column)
     form = _form(values, whole, target.system)
@@ -164,7 +164,7 @@ def _number(data: Data, column: str, target: Target, file: str, remarks: Remarks
 
 def _within(data: Data, column: str, target: Target, file: str) -> Floats:
     """The numbers of a column, all of them such as the format can hold."""
-    large = frame.beyond(data.table, column, EXACT) if frame.kind(data.table, column) == "whole" else 0
+    large = frame_files.beyond(data.table, column, EXACT) if frame_files.kind(data.table, column) == "whole" else 0
     if large:
         raise TacitaError(
             f"column {column!r} holds whole numbers beyond 2^53 in {check.counted(large, 'record')}, which {file} "
@@ -185,9 +185,9 @@ def _for_stata(values: Floats, whole: bool, letters: Mapping[Any, str]) -> Any:
     """Numbers as Stata stores them, whole ones in four bytes if they fit, with letters for special missing values."""
     short = whole and bool((np.abs(values[~np.isnan(values)]) <= LONG).all())
     if not letters:
-        return frame.column("whole32", values) if short else values
+        return frame_files.column("whole32", values) if short else values
     bare = [None if np.isnan(value) else int(value) if short else value for value in values.tolist()]
-    return frame.column("mixed", [letters.get(value, value) for value in bare])
+    return frame_files.column("mixed", [letters.get(value, value) for value in bare])
 
 
 def _stata_labels(labels: Mapping[Any, str], letters: Mapping[Any, str]) -> dict[Any, str]:

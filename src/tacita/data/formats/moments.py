@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tacita import frame
+from tacita import frame_files
 from tacita.arrays import Bools, Floats, Ints
 
 System = Literal["spss", "stata", "sas"]
@@ -94,11 +94,11 @@ def from_numbers(system: System, moment: Moment, values: Floats) -> Any:
     ticks = whole.astype(np.int64) * unit + parts
     if moment == "time":
         inside = (ticks >= 0) & (ticks < DAY * MILLION)
-        return frame.column("time", ticks, missing) if inside.all() else None
+        return frame_files.column("time", ticks, missing) if inside.all() else None
     ticks -= DAYS_TO_1970[system] * DAY * MILLION
     if moment == "date" and not (ticks % (DAY * MILLION))[~missing].any():
-        return frame.column("date", ticks // (DAY * MILLION), missing)
-    return frame.column("datetime", ticks, missing)
+        return frame_files.column("date", ticks // (DAY * MILLION), missing)
+    return frame_files.column("datetime", ticks, missing)
 
 
 def _unit(system: System, moment: Moment) -> int:

@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from tacita import frame
+from tacita import frame_files
 from tacita.check import TacitaError
-from tacita.data.columnar import plain
 from tacita.data.data import Data, Variable
+from tacita.data.formats.columnar import plain
 
 HEADER = ("variable", "type", "label", "scale", "use of code", "code", "to", "type of code", "label of code")
 TYPES = {
@@ -31,7 +31,7 @@ def rows(data: Data) -> list[tuple[str, ...]]:
     listed: list[tuple[str, ...]] = [HEADER]
     for name in data.columns:
         known = data.variable(name)
-        kind = TYPES[frame.kind(data.table, name)]
+        kind = TYPES[frame_files.kind(data.table, name)]
         listed.append((name, kind, known.label, known.scale or "", "", "", "", "", ""))
         codes = [(LABEL, code, label) for code, label in known.value_labels.items()]
         codes += [(MISSING, code, "") for code in known.missing]

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tacita import frame
+from tacita import frame_files
 from tacita.check import TacitaError
 from tacita.data.data import Data, Variable
-from tacita.data.loaded import Loaded, check_table
+from tacita.data.formats.loaded import Loaded, check_table
 from tacita.frame import Frame
 
 PARQUET = (".parquet", ".pq")
@@ -33,8 +33,8 @@ class Columnar(NamedTuple):
 
 
 FORMATS = {
-    "parquet": Columnar("a Parquet", b"PAR1", 12, frame.read_parquet, frame.parquet_note),
-    "arrow": Columnar("an Arrow", b"ARROW1", 24, frame.read_arrow, frame.arrow_note),
+    "parquet": Columnar("a Parquet", b"PAR1", 12, frame_files.read_parquet, frame_files.parquet_note),
+    "arrow": Columnar("an Arrow", b"ARROW1", 24, frame_files.read_arrow, frame_files.arrow_note),
 }
 
 
@@ -61,9 +61,9 @@ def save(data: Data, path: Path, kind: str) -> None:
     """Write a Parquet or Arrow file with what is known of the variables."""
     notes = {NOTE: json.dumps(description(data.variables), ensure_ascii=False)} if data.variables else {}
     if kind == "parquet":
-        frame.write_parquet(data.table, path, notes)
+        frame_files.write_parquet(data.table, path, notes)
     else:
-        frame.write_arrow(data.table, path, notes)
+        frame_files.write_arrow(data.table, path, notes)
 
 
 def description(variables: Mapping[str, Variable]) -> dict[str, Any]:

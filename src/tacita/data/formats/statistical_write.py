@@ -13,10 +13,10 @@ from typing import Any
 
 from tacita import check, frame
 from tacita.check import TacitaError
-from tacita.data import names
 from tacita.data.data import Data, Variable
-from tacita.data.statistical import FORMATS
-from tacita.data.statistical_columns import SAS, SPSS, STATA, Remarks, Target, Written, written
+from tacita.data.formats import names
+from tacita.data.formats.statistical import FORMATS
+from tacita.data.formats.statistical_columns import SAS, SPSS, STATA, Remarks, Target, Written, written
 from tacita.frame import Frame
 
 TARGETS = {".sav": SPSS, ".zsav": SPSS, ".dta": STATA, ".xpt": SAS}

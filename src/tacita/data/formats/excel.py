@@ -18,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from tacita import check, frame
+from tacita import check, frame, frame_files
 from tacita.check import TacitaError
-from tacita.data import moments, workbook
 from tacita.data.data import Data, Variable
-from tacita.data.loaded import Loaded, check_table
-from tacita.data.statistical import EXACT
-from tacita.frame import Frame, Kind
+from tacita.data.formats import moments, workbook
+from tacita.data.formats.loaded import Loaded, check_table
+from tacita.data.formats.statistical import EXACT
+from tacita.frame import Frame
+from tacita.frame_files import Kind
 
 ROWS, COLUMNS, SIGNS = 1_048_576, 16_384, 32_767
 """What a sheet holds: rows, columns, characters in a cell."""
@@ -84,14 +85,14 @@ def _quiet() -> Iterator[None]:
 
 def _sheet(reader: Any, sheet: str, file: str) -> tuple[Frame, tuple[str, ...]]:
     """The records of a sheet under the names of its first row; cells that hold an error are missing."""
-    header = frame.from_arrow(reader.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_arrow())
+    header = frame_files.from_arrow(reader.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_arrow())
     if not header.height:
         raise TacitaError(f"{file} is empty; check that it was saved or exported completely.")
     loaded = reader.load_sheet(
         sheet, header_row=None, skip_rows=1, schema_sample_rows=None, skip_whitespace_tail_rows=True
     )
     batch, faults = loaded.to_arrow_with_errors()
-    table = frame.from_arrow(batch)
+    table = frame_files.from_arrow(batch)
     first = [name or "" for name in header.row(0)]
     # Columns that were only formatted have neither a name nor a value.
     used = [at for at, name in enumerate(first) if name or table.height > table[:, at].null_count()]
@@ -109,38 +110,38 @@ def _sheet(reader: Any, sheet: str, file: str) -> tuple[Frame, tuple[str, ...]]:
 
 
 def _described(reader: Any) -> tuple[dict[str, str], dict[str, Variable]]:
-    table = frame.from_arrow(reader.load_sheet(VARIABLES, header_row=None, dtypes="string").to_arrow())
+    table = frame_files.from_arrow(reader.load_sheet(VARIABLES, header_row=None, dtypes="string").to_arrow())
     return workbook.parse(table.rows())
 
 
 def _typed(table: Frame, name: str, said: str | None) -> Any:
     """A column in the type that was written, or else the plainest that holds its values."""
-    found = frame.kind(table, name)
+    found = frame_files.kind(table, name)
     if table[name].null_count() == table.height:
         kind: Kind = said if said in workbook.TYPES else "text"  # type: ignore[assignment]
         nothing: Any = [None] * table.height if kind == "text" else np.zeros(table.height)
-        return frame.column(kind, nothing, np.ones(table.height, dtype=np.bool_))
+        return frame_files.column(kind, nothing, np.ones(table.height, dtype=np.bool_))
     if found == "number" and said != "number":
         values = frame.numbers(table, name)
         known = values[~np.isnan(values)]
         whole = (known == np.floor(known)).all() and (np.abs(known) <= EXACT).all()
-        return frame.column("whole", values) if whole else values
+        return frame_files.column("whole", values) if whole else values
     if found == "datetime":
         return _moments(table, name, said)
-    return frame.seconds(table, name) if found == "other" else table[name]
+    return frame_files.seconds(table, name) if found == "other" else table[name]
 
 
 def _moments(table: Frame, name: str, said: str | None) -> Any:
     """Dates, times, or dates with times; Excel knows numbers of days only."""
     missing = frame.missing(table, name)
     # Days are floats: to the millisecond they are exact.
-    ticks = (frame.ticks(table, name) + 500) // 1000 * 1000
+    ticks = (frame_files.ticks(table, name) + 500) // 1000 * 1000
     days = (ticks // DAY)[~missing]
     if said == "time" or (said is None and np.isin(days, FIRST_DAYS).all()):
-        return frame.column("time", ticks % DAY, missing)
+        return frame_files.column("time", ticks % DAY, missing)
     if said == "date" or (said is None and not (ticks % DAY)[~missing].any()):
-        return frame.column("date", ticks // DAY, missing)
-    return frame.column("datetime", ticks, missing)
+        return frame_files.column("date", ticks // DAY, missing)
+    return frame_files.column("datetime", ticks, missing)
 
 
 class _Exact(float):
@@ -180,9 +181,9 @@ def _fill(book: Any, data: Data, described: list[tuple[str, ...]]) -> int:
     last = 0
     for at, name in enumerate(data.columns):
         sheet.write_string(0, at, name)
-        kind = frame.kind(data.table, name)
+        kind = frame_files.kind(data.table, name)
         form = book.add_format({"num_format": FORMATS[kind]}) if kind in FORMATS else None
-        last = max(last, _write(sheet, at, kind, frame.plain_values(data.table, name), form))
+        last = max(last, _write(sheet, at, kind, frame_files.plain_values(data.table, name), form))
     notes = book.add_worksheet(VARIABLES)
     for row, cells in enumerate(described):
         for at, cell in enumerate(cells):
@@ -210,28 +211,28 @@ def _write(sheet: Any, at: int, kind: Kind, values: list[Any], form: Any) -> int
 
 def _checked(data: Data, name: str, file: str) -> Iterator[str]:
     """What Excel cannot hold is an error, what it rounds a remark."""
-    kind = frame.kind(data.table, name)
+    kind = frame_files.kind(data.table, name)
     fault = ""
     if kind == "other":
         fault = "lists, bytes or durations"
     elif kind == "text":
-        if frame.longest_text(data.table, name, "signs") > SIGNS:
+        if frame_files.longest_text(data.table, name, "signs") > SIGNS:
             fault = f"texts of more than {SIGNS:,} characters"
-        elif frame.matching_texts(data.table, name, UNWRITABLE):
+        elif frame_files.matching_texts(data.table, name, UNWRITABLE):
             fault = "characters or markup that a workbook cannot carry"
-    elif kind == "whole" and frame.beyond(data.table, name, EXACT):
+    elif kind == "whole" and frame_files.beyond(data.table, name, EXACT):
         fault = "whole numbers beyond 2^53"
     elif kind == "number" and np.isinf(frame.numbers(data.table, name)).any():
         fault = "infinite numbers"
     elif kind in ("date", "datetime"):
-        ticks = frame.ticks(data.table, name)[~frame.missing(data.table, name)] // (1 if kind == "date" else DAY)
+        ticks = frame_files.ticks(data.table, name)[~frame.missing(data.table, name)] // (1 if kind == "date" else DAY)
         if (ticks < -25_567).any() or (ticks > 2_932_896).any():
             fault = "dates before 1900 or after 9999"
     if fault:
         raise TacitaError(
             f"column {name!r} holds {fault}, which {file} cannot carry; make the column text or write Parquet."
         )
-    if kind in ("datetime", "time") and (frame.ticks(data.table, name) % 1000).any():
+    if kind in ("datetime", "time") and (frame_files.ticks(data.table, name) % 1000).any():
         yield f"{file}: times of {name!r} are rounded to milliseconds."
-    if frame.has_time_zone(data.table, name):
+    if frame_files.has_time_zone(data.table, name):
         yield f"{file}: times of {name!r} are written as their clocks showed, without the time zone."

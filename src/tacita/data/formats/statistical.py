@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacita import check, frame
+from tacita import check, frame, frame_files
 from tacita.arrays import Floats
 from tacita.check import TacitaError
-from tacita.data import moments, special
 from tacita.data.data import Scale, Variable, among_codes
-from tacita.data.loaded import Loaded, check_table
-from tacita.data.moments import System
-from tacita.data.text import check_encoding
+from tacita.data.formats import moments, special
+from tacita.data.formats.loaded import Loaded, check_table
+from tacita.data.formats.moments import System
+from tacita.data.formats.text import check_encoding
 
 EXACT = 2**53
 """Whole numbers up to this are exact in a double."""
@@ -197,7 +197,7 @@ def _read(told: Told, text: bool, values: list[Any], remarks: dict[str, list[str
     """A column and what is known of it."""
     if text:
         labels = {code: label for code, label in told.labels.items() if isinstance(code, str)}
-        return frame.column("text", values), Variable(value_labels=labels, missing=told.codes, **told.known)
+        return frame_files.column("text", values), Variable(value_labels=labels, missing=told.codes, **told.known)
     moment = moments.moment_of(told.system, told.form)
     if moment is not None:
         column = _moments(told, moment, values, remarks)
@@ -244,7 +244,7 @@ def _numbers(told: Told, values: Floats, remarks: dict[str, list[str]]) -> Any:
         said = "whole numbers beyond 2^53 in {} may have been rounded, so that different ones are equal."
         remarks[said].append(told.name)
         return values
-    return frame.column("whole", values)
+    return frame_files.column("whole", values)
 
 
 def _with_codes(told: Told, values: list[Any]) -> Floats:

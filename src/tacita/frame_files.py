@@ -1,0 +1,306 @@
+"""Frames to files and back, column by column: the part of `frame` that file formats need, and nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from tacita.arrays import Bools, Floats, Ints
+from tacita.check import TacitaError
+from tacita.frame import Frame
+
+
+def read_text(source: bytes, *, delimiter: str, columns: Sequence[str], quote: str | None = '"') -> Frame:
+    """The records of a delimited text of known shape, without its header, as texts; empty fields are missing."""
+    kinds = dict.fromkeys(columns, pl.String)
+    try:
+        table = pl.read_csv(source, separator=delimiter, has_header=False, schema=kinds, quote_char=quote)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        # Their messages quote cells.
+        raise TacitaError("the text could not be split into fields; write it as Parquet instead.") from None
+    # Polars keeps a quoted empty field as an empty text.
+    return table.select(pl.when(pl.all() != "").then(pl.all()))
+
+
+def typed(
+    table: Frame, *, decimals: Sequence[str], words: Sequence[str], missing: Sequence[str], grouped: bool
+) -> tuple[Frame, dict[str, dict[str, int]]]:
+    """Columns of texts as whole numbers, numbers or texts, and how often each of `words` stayed a value, by column.
+
+    Texts in `missing` are missing everywhere, `words` only beside numbers. `decimals` are the decimal signs to try;
+    `grouped` leaves '1,234' alone, which may be a thousand.
+    """
+    columns: list[pl.Series] = []
+    kept: dict[str, dict[str, int]] = {}
+    for series in table:
+        bare = series.str.strip_chars()
+        if missing:
+            gone = bare.is_in(list(missing))
+            series, bare = (texts.set(gone, None) for texts in (series, bare))
+        blank = bare == ""
+        values = _numbers_of(bare.set(blank, None) if blank.any() else bare, decimals, words, grouped)
+        columns.append(series if values is None else values)
+        found = bare.filter(bare.is_in(list(words))) if values is None else bare.clear()
+        if len(found):
+            kept[series.name] = {word: int((found == word).sum()) for word in words if word in found}
+    return pl.DataFrame(columns), kept
+
+
+def _numbers_of(texts: pl.Series, decimals: Sequence[str], words: Sequence[str], grouped: bool) -> pl.Series | None:
+    """The numbers that texts stand for, or None where one of them is no number or would lose a leading zero."""
+    first = texts.head(1000).drop_nulls()
+    first = first.filter(~first.is_in(list(words))).str.replace(",", ".", literal=True)
+    if first.cast(pl.Float64, strict=False).null_count():
+        # Not needed, but columns of texts are the slow ones.
+        return None
+    whole = texts.cast(pl.Int64, strict=False)
+    other = texts.filter(texts.is_not_null() & whole.is_null())
+    other = other.filter(~other.is_in(list(words)))
+    values: pl.Series | None = whole
+    if len(other):
+        # Whole numbers that Int64 cannot hold are identifiers, not measurements.
+        long = other.filter(other.str.len_bytes() > 18).str.contains(r"^[+-]?[0-9]+$").any()
+        tried = (_fractions_of(texts, other, sign, grouped) for sign in decimals)
+        values = None if long else next((numbers for numbers in tried if numbers is not None), None)
+    if values is None or values.null_count() == len(values) or texts.str.contains(r"^[+-]?0[0-9]").any():
+        return None
+    return values
+
+
+def _fractions_of(texts: pl.Series, other: pl.Series, sign: str, grouped: bool) -> pl.Series | None:
+    """Texts as floats with this decimal sign; `other` are those that are not whole numbers."""
+    if sign == ",":
+        thousands = grouped and other.str.contains(r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$").all()
+        if thousands or other.str.contains(".", literal=True).any():
+            return None
+        texts, other = (given.str.replace(",", ".", literal=True) for given in (texts, other))
+    if other.cast(pl.Float64, strict=False).null_count():
+        return None
+    return texts.cast(pl.Float64, strict=False).fill_nan(None)
+
+
+def holds_nul(table: Frame, name: str) -> bool:
+    """Whether a column of texts holds the character NUL."""
+    return table[name].dtype == pl.String and bool(table[name].str.contains("\0", literal=True).any())
+
+
+def read_parquet(path: Path) -> Frame:
+    """A Parquet file, loaded; NaN is missing, and a column without a type holds missing texts."""
+    try:
+        # From memory: a mapped file could neither be replaced on Windows nor truncated by others without a crash.
+        table = pl.read_parquet(path.read_bytes(), use_pyarrow=False)
+    except pl.exceptions.DuplicateError:
+        raise TacitaError(f"{path.name} names a column more than once; columns must be named once each.") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        raise TacitaError(f"{path.name} is damaged or uses something Polars cannot read; export it again.") from None
+    return table.with_columns(pl.selectors.float().fill_nan(None), pl.col(pl.Null).cast(pl.String))
+
+
+def parquet_note(path: Path, key: str) -> str | None:
+    """A text that a Parquet file carries beside its values."""
+    try:
+        return pl.read_parquet_metadata(path).get(key)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return None
+
+
+def write_text(table: Frame, path: Path, *, delimiter: str, decimal: str) -> None:
+    """A delimited UTF-8 text with a header; missing is nothing, an empty text is `""`."""
+    for series in table:
+        if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Duration, pl.Object):
+            raise TacitaError(
+                f"column {series.name!r} holds lists, bytes or durations, which a text file cannot carry; "
+                "write Parquet or leave the column out."
+            )
+    shown = table.with_columns(pl.selectors.float().fill_nan(None))
+    if decimal == ",":
+        point = (pl.selectors.float() | pl.selectors.decimal()).cast(pl.String)
+        shown = shown.with_columns(point.str.replace(".", ",", literal=True))
+    if shown.width == 1:
+        # A line with nothing in it would be no record at the end of a file.
+        shown = shown.select(pl.all().cast(pl.String).fill_null(""))
+    with _written():
+        shown.write_csv(path, separator=delimiter)
+
+
+def write_parquet(table: Frame, path: Path, notes: Mapping[str, str]) -> None:
+    """A Parquet file with notes beside the values; categories that no record has are not written."""
+    used = [_used(series) if series.dtype in (pl.Categorical, pl.Enum) else series for series in table]
+    with _written():
+        pl.DataFrame(used).write_parquet(path, metadata=dict(notes))
+
+
+def read_arrow(path: Path) -> Frame:
+    """An Arrow (Feather) file, loaded; NaN is missing, and a column without a type holds missing texts."""
+    from pyarrow import ArrowException, ipc
+
+    try:
+        # Arrow's own reader: it checks the file, where Polars would panic.
+        arrow = ipc.open_file(path.read_bytes()).read_all()
+        arrow.validate(full=True)
+        names = arrow.schema.names
+        table = pl.DataFrame() if len(set(names)) < len(names) else pl.DataFrame(arrow)
+    except (ArrowException, UnicodeError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        raise TacitaError(f"{path.name} is damaged or uses something Polars cannot read; export it again.") from None
+    if table.width < len(names):
+        raise TacitaError(f"{path.name} names a column more than once; columns must be named once each.")
+    # Polars gives a name to a column without one.
+    table.columns = names
+    return table.with_columns(pl.selectors.float().fill_nan(None), pl.col(pl.Null).cast(pl.String))
+
+
+def arrow_note(path: Path, key: str) -> str | None:
+    """A text that an Arrow file carries beside its values."""
+    from pyarrow import ArrowException, ipc
+
+    try:
+        with path.open("rb") as opened:
+            note = (ipc.open_file(opened).schema.metadata or {}).get(key.encode())
+        return None if note is None else str(note, "utf-8")
+    except (ArrowException, ValueError):
+        return None
+
+
+def write_arrow(table: Frame, path: Path, notes: Mapping[str, str]) -> None:
+    """An Arrow (Feather) file with notes beside the values; categories that no record has are not written."""
+    from pyarrow import ipc
+
+    used = [_used(series) if series.dtype in (pl.Categorical, pl.Enum) else series for series in table]
+    with _written():
+        # Polars writes no notes, so Arrow writes the file.
+        arrow = pl.DataFrame(used).to_arrow().replace_schema_metadata(dict(notes))
+    with (
+        path.open("wb") as opened,
+        ipc.new_file(opened, arrow.schema, options=ipc.IpcWriteOptions(compression="lz4")) as writer,
+    ):
+        writer.write_table(arrow)
+
+
+Kind = Literal["text", "whole", "number", "logical", "date", "datetime", "time", "other"]
+
+
+def kind(table: Frame, name: str) -> Kind:
+    """What a column holds, for formats that know a few kinds only."""
+    dtype = table[name].dtype
+    if dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null):
+        return "text"
+    if dtype.is_integer():
+        return "whole"
+    if dtype.is_float() or dtype.is_decimal():
+        return "number"
+    simple: dict[Any, Kind] = {pl.Boolean: "logical", pl.Date: "date", pl.Datetime: "datetime", pl.Time: "time"}
+    return next((word for known, word in simple.items() if dtype == known), "other")
+
+
+def column(kind: Kind | Literal["whole32", "mixed"], values: Any, missing: Bools | None = None) -> pl.Series:
+    """A column of a kind: of texts (an empty one is missing), numbers, days or microseconds since 1970, microseconds
+    since midnight, or, mixed, of numbers and letters."""
+    if kind == "mixed":
+        return pl.Series(values, dtype=pl.Object)
+    if kind == "text":
+        return pl.Series(values, dtype=pl.String).replace("", None)
+    series = pl.Series(values)
+    if missing is not None:
+        series = series.set(pl.Series(missing), None)
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    if kind == "time":
+        series = series.cast(pl.Int64) * 1000
+    types: dict[str, Any] = {
+        "whole": pl.Int64,
+        "whole32": pl.Int32,
+        "logical": pl.Boolean,
+        "date": pl.Int32,
+        "datetime": pl.Int64,
+        "time": pl.Int64,
+        "number": pl.Float64,
+    }
+    series = series.cast(types[kind])
+    moments: dict[str, Any] = {"date": pl.Date, "datetime": pl.Datetime("us"), "time": pl.Time}
+    return series.cast(moments[kind]) if kind in moments else series
+
+
+def ticks(table: Frame, name: str) -> Ints:
+    """Days since 1970 of dates, microseconds since 1970 on the wall clock of dates with times, microseconds since
+    midnight of times; 0 where missing."""
+    series = table[name]
+    if isinstance(series.dtype, pl.Datetime):
+        if series.dtype.time_zone is not None:
+            series = series.dt.replace_time_zone(None)
+        series = series.dt.cast_time_unit("us")
+    physical = series.to_physical().cast(pl.Int64)
+    if series.dtype == pl.Time:
+        physical = physical // 1000
+    return physical.fill_null(0).to_numpy()
+
+
+def seconds(table: Frame, name: str) -> Floats:
+    """Durations as seconds, NaN where missing."""
+    return (table[name].dt.total_microseconds() / 1e6).to_numpy()
+
+
+def plain_values(table: Frame, name: str) -> list[Any]:
+    """A column as texts, numbers, dates and times of Python, None where missing; time zones are dropped."""
+    series = table[name]
+    if series.dtype in (pl.Categorical, pl.Enum):
+        series = series.cast(pl.String)
+    if series.dtype.is_float() or series.dtype.is_decimal():
+        series = series.cast(pl.Float64).fill_nan(None)
+    return (series.dt.replace_time_zone(None) if has_time_zone(table, name) else series).to_list()
+
+
+def has_time_zone(table: Frame, name: str) -> bool:
+    """Whether the times of a column are told with a time zone."""
+    dtype = table[name].dtype
+    return isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
+
+
+def filled_texts(table: Frame, name: str) -> pl.Series:
+    """A column of texts or categories as texts, empty where missing."""
+    return table[name].cast(pl.String).fill_null("")
+
+
+def longest_text(table: Frame, name: str, unit: Literal["bytes", "signs"] = "bytes") -> int:
+    """The length of the longest text of a column: bytes in UTF-8, or signs as Excel counts them, in UTF-16."""
+    texts = table[name].cast(pl.String).str
+    beyond = texts.count_matches(r"[^\x{0}-\x{FFFF}]") if unit == "signs" else 0
+    longest = (texts.len_bytes() if unit == "bytes" else texts.len_chars() + beyond).max()
+    return longest if isinstance(longest, int) else 0
+
+
+def matching_texts(table: Frame, name: str, pattern: str) -> int:
+    """How many texts of a column match a regular expression."""
+    return int(table[name].cast(pl.String).str.contains(pattern).sum())
+
+
+def beyond(table: Frame, name: str, limit: int) -> int:
+    """How many whole numbers of a column lie outside plus or minus a limit."""
+    series = table[name].cast(pl.Int128)
+    return int(((series > limit) | (series < -limit)).sum())
+
+
+def from_arrow(batch: Any) -> Frame:
+    """A frame of an Arrow record batch; a column without a type holds missing texts."""
+    return pl.DataFrame(batch).with_columns(pl.col(pl.Null).cast(pl.String))
+
+
+@contextmanager
+def _written() -> Iterator[None]:
+    try:
+        yield
+    except pl.exceptions.PolarsError:
+        # A full disk comes as one of several errors; none of their texts may quote a cell.
+        raise OSError("could not be written") from None
+
+
+def _used(series: pl.Series) -> pl.Series:
+    """Categories without those that no record has: a suppressed one would still stand in the written file."""
+    texts = series.cast(pl.String)
+    if not isinstance(series.dtype, pl.Enum):
+        return texts
+    present = set(texts.unique())
+    return texts.cast(pl.Enum([label for label in series.dtype.categories if label in present]))
