@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import tacita as tc
 
@@ -10,10 +11,15 @@ FIGURES = Path(__file__).resolve().parent / "figures"
 
 
 def main() -> None:
-    """Assess the demo survey and draw its risk histogram."""
+    """Draw the risk histogram, the special uniques and the model check of the demo survey."""
     survey = tc.household_survey()
-    profile = tc.assess(survey.data, survey.scenario)
-    tc.save(profile.plot(), FIGURES / "risk_histogram.png", scale=1.5, overwrite=True)
+    results: dict[str, Any] = {
+        "risk_histogram": tc.assess(survey.data, survey.scenario),
+        "suda": tc.suda(survey.data, survey.scenario),
+        "model_check": tc.model_check(survey.data, survey.scenario, survey.population, probability="estimated"),
+    }
+    for name, result in results.items():
+        tc.save(result.plot(), FIGURES / f"{name}.png", scale=1.5, overwrite=True)
 
 
 if __name__ == "__main__":

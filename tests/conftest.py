@@ -1,4 +1,4 @@
-"""Fixtures: the reference pack (data and figures from the field's reference program), which is never part of this project."""
+"""Fixtures: the reference pack, data and figures from the field's reference program, never part of this project."""
 
 import csv
 import json
@@ -27,9 +27,11 @@ class Reference:
         frame = pl.read_csv(self.folder / "data" / f"{name}.csv", infer_schema=False)
         numeric = ("integer", "numeric")
         return frame.select(
-            pl.when(pl.col(column) == "").then(None).otherwise(pl.col(column)).alias(column).cast(
-                pl.Float64 if kind["type"] in numeric else pl.String
-            )
+            pl.when(pl.col(column) == "")
+            .then(None)
+            .otherwise(pl.col(column))
+            .alias(column)
+            .cast(pl.Float64 if kind["type"] in numeric else pl.String)
             for column, kind in schema["columns"].items()
         )
 

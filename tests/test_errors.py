@@ -306,3 +306,11 @@ def test_odd_column_names_work(run: Run, name: str) -> None:
     code, out, err = run("assess", "odd.csv", "--keys", quoted, "--weight", "w")
     assert (code, err) == (0, "")
     assert "1 of 4 records violate 3-anonymity" in out
+
+
+def test_a_scenario_must_be_one() -> None:
+    message = "scenario must be a Scenario; got dict, pass Scenario(keys=[...]) or Scenario.load(path)."
+    for measure in (tc.assess, tc.k_anonymity, tc.individual_risk):
+        with pytest.raises(tc.TacitaError) as error:
+            measure(pl.DataFrame({"sex": ["f"]}), {"keys": ["sex"]})  # type: ignore[operator]
+        assert str(error.value) == message

@@ -20,7 +20,7 @@ from tacita.check import Caution, TacitaError
 from tacita.counting import matching_counts, shown_fully
 from tacita.data import Data
 from tacita.matching import Keys
-from tacita.scenario import MissingRule, Scenario
+from tacita.scenario import MissingRule, Scenario, checked
 
 GREATEST_WEIGHT = 2.0**47
 GREATEST_TOTAL = 2.0**51
@@ -85,7 +85,7 @@ class KeyTable:
 def key_table(data: Any, scenario: Scenario, keys: Sequence[str] | None = None, register: Any = None) -> KeyTable:
     """The key table of a file under a scenario: f and F for each distinct key, by the scenario's missing-value rule."""
     data = Data.of(data)
-    scenario.check_against(data)
+    checked(scenario).check_against(data)
     names = scenario.keys if keys is None else check.names("keys", keys)
     _check_keys(data, names)
     weights = survey_weights(data, scenario)

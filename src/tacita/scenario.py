@@ -249,6 +249,14 @@ class Scenario(Declared):
             )
 
 
+def checked(scenario: Any) -> Scenario:
+    """The scenario itself; anything else is an error that says how to make one."""
+    if not isinstance(scenario, Scenario):
+        kind = type(scenario).__name__
+        raise TacitaError(f"scenario must be a Scenario; got {kind}, pass Scenario(keys=[...]) or Scenario.load(path).")
+    return scenario
+
+
 def _codes(name: str, given: Any) -> tuple[Any, ...]:
     if isinstance(given, str | int | float):
         return (given,)

@@ -13,12 +13,11 @@ from tacita.scenario import Scenario
 
 RELATIVE_ERROR = 0.5
 """A relative error of F-hat above this is called unreliable."""
-MANY_UNIQUE = 0.05
-"""From this share of unique records on, the model of F is known to put the risk too low."""
 MANY_VALUES = 50
 """A key with more values than this is a candidate for recoding when its values are rare."""
 MANY_UNIQUES = 0.05
-"""... and when at least this share of the records is unique on the keys."""
+"""... and when at least this share of the records is unique on the keys; from there on, too, the model of F is known
+to put the risk too low."""
 
 
 def cautions_of(table: KeyTable, data: Data, scenario: Scenario) -> tuple[str, ...]:
@@ -46,7 +45,7 @@ def too_low(table: KeyTable) -> Iterator[str]:
     if table.source in ("register", "census"):
         return
     unique = int(table.records[table.sample_count < 2].sum())
-    if unique >= MANY_UNIQUE * table.size:
+    if unique >= MANY_UNIQUES * table.size:
         yield (
             f"{unique:,} of {table.size:,} records are unique on the keys: with keys so detailed the model of F put "
             f"the expected re-identifications 10 to 70 % too low on populations where the truth is known, outside its "
