@@ -10,6 +10,8 @@ import typer.main
 
 import tacita
 from tacita.cli import app
+from tacita.data.files import SUFFIXES
+from tacita.further import FURTHER
 from tacita.scenario import ATTACKS, RULES
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -63,7 +65,7 @@ def resolve(dotted: str) -> Any:
 @pytest.mark.parametrize("name", public_names())
 def test_every_public_name_has_a_row_and_is_in_the_reference(name: str) -> None:
     assert name in {named for row in ROWS for named in in_code(row.python)}
-    home = getattr(tacita, name).__module__
+    home = tacita._HOMES[name]
     assert re.search(rf"^::: {re.escape(home)}\.{name}$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE)
 
 
@@ -111,6 +113,25 @@ def test_what_a_row_names_exists(row: Row) -> None:
     for page in pages:
         assert (DOCS / page).is_file()
     assert {row.report, row.app} == {"not yet"}
+
+
+@pytest.mark.parametrize("field", dataclasses.fields(tacita.Variable), ids=lambda field: field.name)
+def test_every_field_of_a_variable_is_on_the_page_of_files(field: Any) -> None:
+    assert f"\n| `{field.name}` |" in (DOCS / "files.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("suffix", [each for suffixes in SUFFIXES.values() for each in suffixes])
+def test_every_format_is_on_the_page_of_files(suffix: str) -> None:
+    formats = (DOCS / "files.md").read_text("utf-8").partition("## Formats")[2].partition("\n```")[0]
+    assert f"`{suffix}`" in formats
+
+
+@pytest.mark.parametrize("name", FURTHER)
+def test_every_further_measure_is_in_the_overview_and_has_a_line_for_the_command_line(name: str) -> None:
+    overview = (DOCS / "measures" / "index.md").read_text("utf-8")
+    (target,) = re.findall(rf"\]\(([^)]+)\) \| `{name}` \|", overview)
+    page = (DOCS / "measures" / target).read_text("utf-8")
+    assert re.search(rf"^\$ tacita assess .*--(measure [\"']?{name}\b|sensitive )", page, re.MULTILINE)
 
 
 def test_a_name_that_does_not_exist_is_found() -> None:

@@ -47,8 +47,8 @@ def assess(
     keys, where there is one: F is then known. `quantile` gives the risk at a low quantile of F instead of its mean.
 
     What the scenario calls for is measured besides (attribute disclosure where it names sensitive variables), and
-    every measure named in `measures`: `"suda"`, `["suda", "loglinear"]`, `"all"`, or a mapping of names to options,
-    `{"unsafe_combinations": {"largest": 2}}`. Their results are in `profile.further`.
+    every measure named in `measures`: `"suda"`, `["suda", "loglinear_risk"]`, `"all"`, or a mapping of names to
+    options, `{"unsafe_combinations": {"largest": 2}}`. Their results are in `profile.further`.
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"region": ["north"] * 4 + ["south"], "w": [20.0] * 5})
@@ -59,8 +59,8 @@ def assess(
     progress(0.0, "reading")
     data, policy = Data.of(data), policy or Policy()
     register = None if register is None else Data.of(register)
-    scenario.check_against(data)
-    sets = checked(scenario).sets
+    checked(scenario).check_against(data)
+    sets = scenario.sets
     if not sets:
         raise TacitaError("assess needs categorical keys; pass keys=[...] in the scenario.")
     weights = survey_weights(data, scenario) if scenario.attack == "M5" else None

@@ -206,6 +206,9 @@ def save_profile(profile: Any, out: Path, *, overwrite: bool) -> Path:
         chart = profile.plot()
         save(chart, folder / "risk.png")
         save(chart, folder / "risk.html")
+        for name, result in profile.further.items():
+            if result.figure is not None:
+                save(result.plot(), folder / f"{name}.png")
         profile.scenario.save(folder / "scenario.toml")
         profile.policy.save(folder / "policy.toml")
     return out

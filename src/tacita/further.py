@@ -36,26 +36,39 @@ class Further(NamedTuple):
     """Whether the scenario calls for it unasked."""
 
 
-def _l_diversity(context: Context, **options: Any) -> Result:
-    from tacita.risk.diversity import l_diversity_of, sensitive_names
+def _names(context: Context, options: dict[str, Any]) -> tuple[str, ...]:
+    """The sensitive variables asked for, or the scenario's."""
+    from tacita.risk.diversity import sensitive_names
 
-    names = sensitive_names(context.scenario, options.pop("sensitive", None))
+    return sensitive_names(context.scenario, options.pop("sensitive", None))
+
+
+def _categories(context: Context, options: dict[str, Any]) -> tuple[str, ...]:
+    """The same, without measured numbers unless they are asked for or there is nothing else: each is its own value."""
+    asked = "sensitive" in options
+    names = _names(context, options)
+    few = tuple(name for name in names if context.data.scale(name) != "numeric")
+    return names if asked else few or names
+
+
+def _l_diversity(context: Context, **options: Any) -> Result:
+    from tacita.risk.diversity import l_diversity_of
+
+    names = _categories(context, options)
     return l_diversity_of(context.table, context.data, names, **options)
 
 
 def _t_closeness(context: Context, **options: Any) -> Result:
     from tacita.risk.closeness import t_closeness_of
-    from tacita.risk.diversity import sensitive_names
 
-    names = sensitive_names(context.scenario, options.pop("sensitive", None))
+    names = _names(context, options)
     return t_closeness_of(context.table, context.data, names, **options)
 
 
 def _likeness(context: Context, **options: Any) -> Result:
-    from tacita.risk.diversity import sensitive_names
     from tacita.risk.likeness import likeness_of
 
-    names = sensitive_names(context.scenario, options.pop("sensitive", None))
+    names = _categories(context, options)
     return likeness_of(context.table, context.data, names, **options)
 
 
@@ -129,6 +142,10 @@ def _sensitive(context: Context) -> bool:
     return bool(context.scenario.sensitive)
 
 
+def _sensitive_categories(context: Context) -> bool:
+    return any(context.data.scale(name) != "numeric" for name in context.scenario.sensitive)
+
+
 def _numeric(context: Context) -> bool:
     return bool(context.scenario.numeric_keys)
 
@@ -142,9 +159,9 @@ def _weighted(context: Context) -> bool:
 
 
 FURTHER = {
-    "l_diversity": Further(_l_diversity, _sensitive, _sensitive),
+    "l_diversity": Further(_l_diversity, _sensitive, _sensitive_categories),
     "t_closeness": Further(_t_closeness, _sensitive, _sensitive),
-    "likeness": Further(_likeness, _sensitive, _sensitive),
+    "likeness": Further(_likeness, _sensitive, _sensitive_categories),
     "presence": Further(_presence, _always, _never),
     "unsafe_combinations": Further(_unsafe_combinations, _always, _never),
     "suda": Further(_suda, _always, _never),
@@ -177,11 +194,8 @@ def further_measures(context: Context, measures: Any, progress: Callable[[str], 
             continue
         progress(name.replace("_", " "))
         options = asked.get(name, {})
-        try:
-            found[name] = each.measure(context, **options)
-        except TypeError:
-            _check_options(name, options)
-            raise
+        _check_options(name, options)
+        found[name] = each.measure(context, **options)
     return found
 
 
@@ -190,7 +204,8 @@ def _check_options(name: str, options: Iterable[str]) -> None:
 
     import tacita
 
-    known = [each for each in inspect.signature(getattr(tacita, name)).parameters if each not in ("data", "scenario")]
+    given = ("data", "scenario", "register", "progress")
+    known = [each for each in inspect.signature(getattr(tacita, name)).parameters if each not in given]
     unknown = [option for option in options if option not in known]
     if unknown:
-        raise TacitaError(f"{name} has no option {check.quoted(unknown)}; it has {', '.join(known)}.") from None
+        raise TacitaError(f"{name} has no option {check.quoted(unknown)}; it has {', '.join(known) or 'none'}.")

@@ -52,9 +52,9 @@ def screen(profile: RiskProfile) -> str:
 
 def _wrapped(text: str) -> str:
     """Lines that are too long for the screen go on in the next one."""
-    lines = [
-        textwrap.fill(line, WIDTH - 2, subsequent_indent="  ", break_on_hyphens=False) for line in text.split("\n")
-    ]
+    shape = textwrap.TextWrapper(WIDTH - 2, subsequent_indent="  ", break_on_hyphens=False)
+    # A result's own cautions stand with all the others below.
+    lines = [shape.fill(line) for line in text.split("\n") if not line.startswith(("caution:", "note:"))]
     return textwrap.indent("\n".join(lines), "  ")
 
 
@@ -132,7 +132,7 @@ def _assumptions(profile: RiskProfile) -> Iterator[str]:
         yield f"not applicable is a category of {check.quoted(scenario.not_applicable)}"
     if scenario.error_rates:
         yield f"keys can be in error: {check.quoted(scenario.error_rates)}"
-    if scenario.numeric_keys:
+    if scenario.numeric_keys and not {"mixed_uniqueness", "dominance"} & set(profile.further):
         yield f"numeric keys do not enter these figures: {check.quoted(scenario.numeric_keys)}"
     if scenario.known:
         yield "the probabilities that a variable is known do not enter these figures, which take every key as known"

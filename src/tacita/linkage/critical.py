@@ -14,7 +14,7 @@ import numpy as np
 from tacita.arrays import Floats, Ints
 from tacita.compiled import compiled
 from tacita.linkage.distances import Metric, relative, sum_at
-from tacita.linkage.sweep import Pairs, Swept, bin_shift, bits, pairs, sweep
+from tacita.linkage.sweep import Pairs, Swept, bin_shift, bits, pairs, strata, sweep
 
 FEW = 1 << 20
 """So many pairs are all listed; with more, a sample comes first."""
@@ -77,14 +77,6 @@ def critical_distance(
             floats[:, group], counted[group] = cut, count
             neighbours[rows[given.released.order]] = near
     return Critical(floats[0], floats[1], floats[2], counted, total, neighbours)
-
-
-def strata(groups: Ints | None, size: int) -> list[Ints]:
-    """The rows of each group 0, 1, ..., in their order; all rows if there are no groups."""
-    if groups is None:
-        return [np.arange(size)]
-    order = np.argsort(groups, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(groups))[:-1])
 
 
 def critical_of(given: Pairs, alpha: float) -> tuple[tuple[float, float, float], int, Ints]:

@@ -165,25 +165,26 @@ def sum_at(columns: Floats, place: int, values: Floats, row: int, metric: Metric
 
 
 @compiled
-def sums(block: Floats, size: int, values: Floats, row: int, metric: Metric, out: Floats) -> None:
-    """The sums of a row of values with the first points of a block, as `sum_at` has them; loops that vectorise."""
-    for k in range(size):
-        out[k] = 0.0
-    for j in range(len(metric.weight)):
-        value, weight, kind = values[row, j], metric.weight[j], metric.kind[j]
-        if kind == SQUARE:
-            for k in range(size):
-                difference = (block[j, k] - value) * weight
-                out[k] += difference * difference
-        elif kind == GREATEST:
-            for k in range(size):
-                out[k] = max(out[k], abs(block[j, k] - value) * weight)
-        elif kind == ABSOLUTE:
-            for k in range(size):
-                out[k] += abs(block[j, k] - value) * weight
-        else:
-            for k in range(size):
-                out[k] += weight if block[j, k] != value else 0.0
+def sums(block: Floats, size: int, values: Floats, begin: int, end: int, metric: Metric, out: Floats) -> None:
+    """By row of values from `begin` on and first points of a block: the sums as `sum_at` has them, vectorised."""
+    for i in range(end - begin):
+        for k in range(size):
+            out[i, k] = 0.0
+        for j in range(len(metric.weight)):
+            value, weight, kind = values[begin + i, j], metric.weight[j], metric.kind[j]
+            if kind == SQUARE:
+                for k in range(size):
+                    difference = (block[j, k] - value) * weight
+                    out[i, k] += difference * difference
+            elif kind == GREATEST:
+                for k in range(size):
+                    out[i, k] = max(out[i, k], abs(block[j, k] - value) * weight)
+            elif kind == ABSOLUTE:
+                for k in range(size):
+                    out[i, k] += abs(block[j, k] - value) * weight
+            else:
+                for k in range(size):
+                    out[i, k] += weight if block[j, k] != value else 0.0
 
 
 @compiled

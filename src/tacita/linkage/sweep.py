@@ -28,7 +28,7 @@ from tacita.linkage.distances import (
     sums,
     without_overflow,
 )
-from tacita.linkage.tree import DEPTH, LEAF, Tree, build
+from tacita.linkage.tree import DEPTH, Tree, build
 
 Places = NDArray[np.int32]
 T = TypeVar("T")
@@ -74,6 +74,14 @@ def pairs(y: Floats, x: Floats, metric: Metric | None = None, *, relative: bool 
         true = distances(y, x, metric) / norm
     true[np.isnan(true)] = 0.0  # 0 / 0: nothing released, and rightly so
     return Pairs(released, original, metric, y[order], norm[order], place[order], true[order])
+
+
+def strata(groups: Ints | None, size: int) -> list[Ints]:
+    """The rows of each group 0, 1, ..., in their order; all rows if there are no groups."""
+    if groups is None:
+        return [np.arange(size)]
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(groups))[:-1])
 
 
 class Swept(NamedTuple):
@@ -157,7 +165,8 @@ def _sweep(
     between, greatest = np.zeros(bins, np.int64), np.full(bins, -1.0)
     z, place, times = np.empty(room), np.empty(room, np.int32), np.empty(room, np.int32)
     listed = 0
-    block, out = np.empty((len(given.original.points), LEAF)), np.empty(LEAF)
+    rows = given.released.leaf
+    block, out = np.empty((len(given.original.points), given.original.leaf)), np.empty((rows, given.original.leaf))
     waiting = np.empty(DEPTH, np.int64)
     for leaf in leaves:
         begin, end = given.released.start[leaf], given.released.stop[leaf]
@@ -187,30 +196,32 @@ def _sweep(
                 top += 2
                 continue
             size, equal = load(given.original, node, block)
-            for i in range(begin, end):
-                sums(block, size, given.values, i, given.metric, out)
-                inside, reached = 0, 0
-                for k in range(size):
-                    inside += out[k] <= under[i]
-                for k in range(size):
-                    reached += out[k] <= upto[i]
-                below[i] += inside * equal
-                if reached == inside:
-                    continue
-                for k in range(size):
-                    if out[k] <= under[i] or out[k] > upto[i]:
+            for row in range(begin, end, rows):
+                sums(block, size, given.values, row, min(row + rows, end), given.metric, out)
+                for i in range(row, min(row + rows, end)):
+                    inside, reached = 0, 0
+                    least_sum, most_sum = under[i], upto[i]
+                    for k in range(size):
+                        inside += out[i - row, k] <= least_sum
+                        reached += out[i - row, k] <= most_sum
+                    below[i] += inside * equal
+                    if reached == inside:
                         continue
-                    # The own original is no pair of others; where equal points are one, it may be among them.
-                    count = equal - (start + k <= given.own[i] < start + k + equal)
-                    if count == 0:
-                        continue
-                    value = relative(out[k], given.norm[i], given.metric.rooted)
-                    bin = (np.float64(value).view(np.int64) - first) >> shift
-                    between[bin] += count
-                    greatest[bin] = max(greatest[bin], value)
-                    if listed < room:
-                        z[listed], place[listed], times[listed] = value, i, count
-                    listed += 1
+                    for k in range(size):
+                        total = out[i - row, k]
+                        if total <= under[i] or total > upto[i]:
+                            continue
+                        # The own original is no pair of others; where equal points are one, it may be among them.
+                        count = equal - (start + k <= given.own[i] < start + k + equal)
+                        if count == 0:
+                            continue
+                        value = relative(total, given.norm[i], given.metric.rooted)
+                        bin = (np.float64(value).view(np.int64) - first) >> shift
+                        between[bin] += count
+                        greatest[bin] = max(greatest[bin], value)
+                        if listed < room:
+                            z[listed], place[listed], times[listed] = value, i, count
+                        listed += 1
         for i in range(begin, end):
             below[i] += certain
     kept = min(listed, room)

@@ -13,8 +13,8 @@ import numpy as np
 from tacita.arrays import Floats, Ints
 from tacita.compiled import compiled
 
-LEAF = 32
-"""Points up to which a node is not split further. A larger leaf holds equal points only."""
+LEAF = 64
+"""Points up to which a node is not split further."""
 DEPTH = 128
 """More nodes never wait at once: a path has at most one waiting node on each level."""
 
@@ -36,11 +36,13 @@ class Tree(NamedTuple):
     """By node and dimension: least coordinate."""
     high: Floats
     """By node and dimension: greatest coordinate."""
+    leaf: int
+    """Points up to which a node was not split. A larger leaf holds equal points only."""
 
 
 def build(points: Floats) -> Tree:
     """The tree of points, one per row, all finite."""
-    return Tree(*_build(np.array(points, dtype=np.float64, order="C"), LEAF))
+    return Tree(*_build(np.array(points, dtype=np.float64, order="C"), LEAF), LEAF)
 
 
 @compiled

@@ -48,8 +48,8 @@ def too_low(table: KeyTable) -> Iterator[str]:
     if unique >= MANY_UNIQUES * table.size:
         yield (
             f"{unique:,} of {table.size:,} records are unique on the keys: with keys so detailed the model of F put "
-            f"the expected re-identifications 10 to 70 % too low on populations where the truth is known, outside its "
-            f"interval; judge by k too, compare a low quantile of F, or use a register."
+            f"the expected re-identifications a fifth to three quarters too low on a test population whose truth is "
+            f"known, outside its interval; judge by k too, compare a low quantile of F, or use a register."
         )
 
 

@@ -173,8 +173,9 @@ def unsafe_combinations(
 
     Three ways to say which tables: all of 1 to `largest` keys (3 unless given), with one threshold or one per number of
     dimensions; `levels`, an identification level for each key (1 the most identifying), one variable of each level
-    making a table; or `tables`, combinations by name with a threshold each, `{("region", "age"): 10}`. A cell is unsafe
-    if 0 < count <= threshold, as in mu-ARGUS; k-anonymity is violated at count < k. Missing is a category.
+    making a table; or `tables`, combinations by name with a threshold each, `{("region", "age"): 10}` or
+    `{"region x age": 10}`. A cell is unsafe if 0 < count <= threshold, as in mu-ARGUS; k-anonymity is violated at
+    count < k. Missing is a category.
 
     Reference: mu-ARGUS 5.1 user's manual, section 3.1.
 
@@ -187,7 +188,11 @@ def unsafe_combinations(
     if sum(given is not None for given in (largest, levels, tables)) > 1:
         raise TacitaError("give one of largest, levels and tables.")
     if tables is not None:
-        named = {check.names("a table", names): check.whole("threshold", each, 0) for names, each in tables.items()}
+        if not isinstance(tables, Mapping):
+            raise TacitaError(
+                f"tables must give a threshold for each table, as in {{'region x age': 10}}; got {tables!r}."
+            )
+        named = {_table(names): check.whole("threshold", each, 0) for names, each in tables.items()}
         wanted, thresholds = list(named), list(named.values())
     elif levels is not None:
         check.columns_exist("levels", list(levels), scenario.keys)
@@ -202,6 +207,11 @@ def unsafe_combinations(
         raise TacitaError(f"that is {len(wanted):,} tables, more than {MOST_TABLES:,}; choose a smaller largest.")
     every = tuple(dict.fromkeys(name for names in wanted for name in names)) or scenario.keys
     return unsafe_combinations_of(key_table(data, scenario, every), wanted, thresholds)
+
+
+def _table(names: Any) -> tuple[str, ...]:
+    """The variables of a table: their names, or one text with " x " between them."""
+    return check.names("a table", names.split(" x ") if isinstance(names, str) else names)
 
 
 def _one(threshold: int | Iterable[int]) -> int:

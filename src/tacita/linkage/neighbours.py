@@ -1,0 +1,119 @@
+"""Neighbours and links: which originals a released record could come from, and which one it comes closest to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacita.arrays import Bools, Floats, Ints
+from tacita.compiled import compiled
+from tacita.linkage.distances import Metric, distances, euclidean, without_overflow
+from tacita.linkage.remaining import Remaining, remaining
+from tacita.linkage.remaining import nearest as nearest_points
+from tacita.linkage.sweep import BLOCK, in_threads, leaf_blocks, pairs, strata, sweep
+from tacita.linkage.tree import Tree, build
+
+
+class Neighbours(NamedTuple):
+    """By released record: the originals near enough to pass for the same unit."""
+
+    count: Ints
+    """How many: #{h: z(y_i, x_h) < delta}, its own original included if it is among them."""
+    true: Floats
+    """z of the record and its own original."""
+    true_link_inside: Bools
+    """Whether its own original is among them."""
+
+    @property
+    def empty(self) -> Bools:
+        """Whether no original is near enough."""
+        return self.count == 0
+
+
+def neighbour_counts(
+    y: Floats,
+    x: Floats,
+    delta: Floats | float,
+    *,
+    metric: Metric | None = None,
+    relative: bool = True,
+    groups: Ints | None = None,
+) -> Neighbours:
+    """How many originals of its group have z = d(y, x) / ||y|| < delta, for one delta or one for each record.
+
+    Row i of y masks row i of x. Not `relative`: z is the distance itself.
+
+    >>> x = np.array([[10.0], [11.0], [14.0]])
+    >>> neighbour_counts(x, x, 0.15).count.tolist()
+    [2, 2, 1]
+    """
+    limit = np.broadcast_to(np.asarray(delta, dtype=np.float64), len(y))
+    count, true = np.zeros(len(y), np.int64), np.zeros(len(y))
+    for rows in strata(groups, len(y)):
+        given = pairs(y[rows], x[rows], metric, relative=relative)
+        order = rows[given.released.order]
+        count[order], true[order] = sweep(given, limit[order]).below, given.true
+    return Neighbours(count, true, true < limit)
+
+
+class Links(NamedTuple):
+    """By released record: the originals it comes closest to."""
+
+    row: Ints
+    """By rank: the row of the nearest, second nearest, ... original, the lowest row first of equally near ones; -1 if
+    the group has no more."""
+    distance: Floats
+    """By rank: its distance, infinite if there is none."""
+    ties: Ints
+    """How many originals are nearest."""
+    true_is_nearest: Bools
+    """Whether its own original is one of them."""
+
+    @property
+    def correct(self) -> Floats:
+        """The probability that the intruder, who takes one of the nearest, takes its own: 0 or 1 / ties."""
+        return self.true_is_nearest / self.ties
+
+
+def nearest(y: Floats, x: Floats, *, k: int = 2, metric: Metric | None = None, groups: Ints | None = None) -> Links:
+    """The k nearest originals of each released record inside its group, row i of y masking row i of x.
+
+    Originals are equally near if the sums behind their distances are equal to the bit.
+
+    >>> links = nearest(np.array([[10.0], [12.0]]), np.array([[11.0], [13.0]]))
+    >>> links.row.tolist(), links.ties.tolist(), links.correct.tolist()
+    ([[0, 1], [0, 1]], [1, 2], [1.0, 0.5])
+    """
+    row, distance = np.full((len(y), k), -1), np.full((len(y), k), np.inf)
+    ties, true = np.zeros(len(y), np.int64), np.zeros(len(y), np.bool_)
+    for rows in strata(groups, len(y)):
+        found, sums, ties[rows], true[rows] = _links(y[rows], x[rows], k, metric)
+        row[rows], distance[rows] = np.where(found < 0, -1, rows[found]), sums
+    return Links(row, distance, ties, true)
+
+
+def _links(y: Floats, x: Floats, k: int, metric: Metric | None) -> tuple[Ints, Floats, Ints, Bools]:
+    y, x = (np.ascontiguousarray(values, dtype=np.float64) for values in (y, x))
+    metric, unit = without_overflow(metric or euclidean(np.ones(y.shape[1])), y, x)
+    released, original = in_threads(build, (y, x), worth=len(y) > BLOCK)
+    left, scaled = remaining(original), metric
+    n = len(y)
+    row, sums, ties = np.full((n, k), -1), np.full((n, k), np.inf), np.empty(n, np.int64)
+
+    def one(leaves: Ints) -> None:
+        # Records of a leaf are near each other, and what one needs of the tree the next finds in the cache.
+        places = np.arange(released.start[leaves[0]], released.stop[leaves[-1]])
+        _nearest(original, left, y, released.order[places], scaled, row, sums, ties)
+
+    in_threads(one, leaf_blocks(released))
+    own = distances(y, x, metric._replace(rooted=False))
+    return row, (np.sqrt(sums) if metric.rooted else sums) / unit, ties, own == sums[:, 0]
+
+
+@compiled
+def _nearest(
+    tree: Tree, left: Remaining, values: Floats, rows: Ints, metric: Metric, found: Ints, sums: Floats, ties: Ints
+) -> None:
+    for row in rows:
+        ties[row] = nearest_points(tree, left, values, row, metric, False, found[row], sums[row])[1]
