@@ -57,6 +57,9 @@ _HOMES = {
     "loglinear_risk": "tacita.risk.loglinear",
     "superpopulation": "tacita.risk.superpopulation",
     "model_check": "tacita.risk.model_check",
+    "confidentiality": "tacita.risk.confidentiality",
+    "confidentiality_sets": "tacita.risk.confidentiality",
+    "log_noise": "tacita.data.demo.masking",
     "save": "tacita.plots.save",
     "TacitaError": "tacita.check",
     "TacitaWarning": "tacita.check",
@@ -68,6 +71,7 @@ if TYPE_CHECKING:
     from tacita.check import TacitaWarning as TacitaWarning
     from tacita.data import Data as Data
     from tacita.data import Variable as Variable
+    from tacita.data.demo.masking import log_noise as log_noise
     from tacita.data.demo.survey import DemoSurvey as DemoSurvey
     from tacita.data.demo.survey import accident_survey as accident_survey
     from tacita.data.demo.survey import business_survey as business_survey
@@ -87,6 +91,8 @@ if TYPE_CHECKING:
     from tacita.risk.benchmark import benchmark as benchmark
     from tacita.risk.closeness import t_closeness as t_closeness
     from tacita.risk.combinations import unsafe_combinations as unsafe_combinations
+    from tacita.risk.confidentiality import confidentiality as confidentiality
+    from tacita.risk.confidentiality import confidentiality_sets as confidentiality_sets
     from tacita.risk.diversity import l_diversity as l_diversity
     from tacita.risk.dominance import dominance as dominance
     from tacita.risk.household import household_risk as household_risk

@@ -248,3 +248,8 @@ def _alike(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
     if left.dtype.is_numeric() and right.dtype.is_numeric():
         return left.cast(pl.Float64).fill_nan(None), right.cast(pl.Float64).fill_nan(None)
     return left, right.cast(left.dtype)
+
+
+def stacked(tables: Sequence[Frame]) -> Frame:
+    """Frames with the same columns under each other."""
+    return pl.concat(tables)
