@@ -78,7 +78,7 @@ def assess(
     if household is not None and household.alone:
         who = check.counted(household.alone, "record")
         cautions.append(f"{who} without a household identifier: each is taken as a household of its own.")
-    context = Context(data, scenario, policy, parts[0].table, register)
+    context = Context(data, scenario, policy, parts[0].table, register, parts[0].individual)
     further = further_measures(context, measures, lambda what: progress(0.9, what))
     for result in further.values():
         cautions += getattr(result, "cautions", ())

@@ -214,6 +214,58 @@ def save_profile(profile: Any, out: Path, *, overwrite: bool) -> Path:
     return out
 
 
+@app.command()
+def convert(
+    source: Annotated[Path, typer.Argument(help="The file to read.")],
+    target: Annotated[Path, typer.Argument(help="The file to write; its suffix says what kind.")],
+    rename: Annotated[bool, typer.Option(help="Change names that the format refuses.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
+) -> None:
+    """Write a survey file as another kind of file, with labels and missing codes where it can hold them."""
+    from tacita.data.files import read, write
+
+    with _progress() as progress:
+        progress(0.1, "reading")
+        data = read(source)
+        progress(0.5, "writing")
+        written = write(data, target, rename=rename, overwrite=overwrite)
+    _say(f"written: {written} ({len(data):,} records, {len(data.columns):,} variables)")
+
+
+@app.command("join")
+def join_files(
+    households: Annotated[Path, typer.Argument(help="The household file.")],
+    persons: Annotated[Path, typer.Argument(help="The person file.")],
+    on: Annotated[str, typer.Option(help="Household identifier; several separated by commas.")],
+    out: Annotated[Path, typer.Option(help="The file to write.")],
+    overwrite: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
+) -> None:
+    """Bring a household file and a person file together."""
+    from tacita.data.files import write
+    from tacita.data.hierarchy import join_households
+
+    data = join_households(households, persons, on=_names(on) or ())
+    _say(f"written: {write(data, out, overwrite=overwrite)} ({len(data):,} records)")
+
+
+@app.command("split")
+def split_file(
+    source: Annotated[Path, typer.Argument(help="The file of persons with household variables.")],
+    on: Annotated[str, typer.Option(help="Household identifier; several separated by commas.")],
+    household_variables: Annotated[str, typer.Option(help="Variables of the household, separated by commas.")],
+    households: Annotated[Path, typer.Option(help="The household file to write.")],
+    persons: Annotated[Path, typer.Option(help="The person file to write.")],
+    overwrite: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
+) -> None:
+    """Take household variables out of a person file into a file of their own."""
+    from tacita.data.files import write
+    from tacita.data.hierarchy import split_households
+
+    above, below = split_households(source, on=_names(on) or (), household_variables=_names(household_variables) or ())
+    for data, path in ((above, households), (below, persons)):
+        _say(f"written: {write(data, path, overwrite=overwrite)} ({len(data):,} records)")
+
+
 plots = typer.Typer(no_args_is_help=True, help="Draw a figure.")
 app.add_typer(plots, name="plot")
 

@@ -11,6 +11,7 @@ from tacita.data import Data
 from tacita.keys import KeyTable
 from tacita.policy import Policy
 from tacita.result import Result
+from tacita.risk.individual import IndividualRisk
 from tacita.scenario import Scenario
 
 
@@ -23,6 +24,8 @@ class Context(NamedTuple):
     table: KeyTable
     """The key table of the main keys."""
     register: Data | None
+    individual: IndividualRisk
+    """The individual risk on the main keys."""
 
 
 class Further(NamedTuple):
@@ -130,6 +133,30 @@ def _superpopulation(context: Context, **options: Any) -> Result:
     return superpopulation_of(context.table, weights, **options)
 
 
+def _risk_threshold(context: Context, **options: Any) -> Result:
+    from tacita.risk.threshold import risk_threshold_of
+
+    return risk_threshold_of(context.individual, **options)
+
+
+def _benchmark(context: Context, **options: Any) -> Result:
+    from tacita.risk.benchmark import benchmark_of
+
+    return benchmark_of(context.individual, **options)
+
+
+def _model_check(context: Context, **options: Any) -> Result:
+    from tacita.risk.model_check import model_check
+
+    if context.register is None:
+        raise TacitaError("the model check needs the population; pass register=... (--register FILE).")
+    return model_check(context.data, context.scenario, context.register, **options)
+
+
+def _with_register(context: Context) -> bool:
+    return context.register is not None
+
+
 def _always(context: Context) -> bool:
     return True
 
@@ -167,6 +194,9 @@ FURTHER = {
     "suda": Further(_suda, _always, _never),
     "loglinear_risk": Further(_loglinear_risk, _sampled, _never),
     "superpopulation": Further(_superpopulation, _sampled, _never),
+    "model_check": Further(_model_check, _with_register, _never),
+    "risk_threshold": Further(_risk_threshold, _never, _never),
+    "benchmark": Further(_benchmark, _never, _never),
     "weight_disclosure": Further(_weight_disclosure, _weighted, _never),
     "mixed_uniqueness": Further(_mixed_uniqueness, _numeric, _never),
     "dominance": Further(_dominance, _numeric, _never),
@@ -204,7 +234,7 @@ def _check_options(name: str, options: Iterable[str]) -> None:
 
     import tacita
 
-    given = ("data", "scenario", "register", "progress")
+    given = ("data", "scenario", "register", "progress", "method", "quantile")
     known = [each for each in inspect.signature(getattr(tacita, name)).parameters if each not in given]
     unknown = [option for option in options if option not in known]
     if unknown:

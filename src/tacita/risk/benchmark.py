@@ -63,6 +63,10 @@ class Benchmark(Result):
         least = f"at least {max(floor, self.limit):.3g}"
         return f"{self.found:,} of {self.size:,} records stand out by their risk ({least})"
 
+    def figures(self) -> dict[str, Any]:
+        """Records that stand out, the limit and the rule."""
+        return {"found": self.found, "limit": self.limit, "rule": self.rule}
+
     def to_frame(self) -> frame.Frame:
         """One row: records that stand out and the limit."""
         return frame.table({"found": [self.found], "limit": [self.limit], "rule": [self.rule]})

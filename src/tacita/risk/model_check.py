@@ -88,6 +88,11 @@ class ModelCheck(Result):
         left = f"\n{check.counted(self.left_out, 'key')} with a missing value left out" if self.left_out else ""
         return f"negative binomial model of F given f, {of}: {held}{left}"
 
+    def figures(self) -> dict[str, Any]:
+        """Keys, and by level the share of true counts that the intervals hold."""
+        held = {f"{c.level:g}": {"observed": c.observed, "expected": c.expected} for c in self.coverage}
+        return {"keys": len(self.f), "left_out": self.left_out, "probability": self.probability, "coverage": held}
+
     def to_frame(self) -> frame.Frame:
         """One row per key: f, F, p, the draw and the position of F."""
         return frame.table({"f": self.f, "F": self.F, "p": self.p, "draw": self.draw, "position": self.position})

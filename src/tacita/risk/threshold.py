@@ -39,6 +39,10 @@ class RiskThreshold(Result):
             f"at most {number(self.expected)} expected re-identifications ({percent(self.rate)})"
         )
 
+    def figures(self) -> dict[str, Any]:
+        """Threshold, unsafe records, expected re-identifications and rate after protection."""
+        return {"risk": self.risk, "unsafe": self.unsafe, "expected": self.expected, "rate": self.rate}
+
     def to_frame(self) -> frame.Frame:
         """One row: threshold, unsafe records, expected re-identifications and rate after protection."""
         return frame.table(
