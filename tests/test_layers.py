@@ -206,6 +206,7 @@ def test_no_work_at_import(module: str) -> None:
     for node in ast.parse(MODULES[module].read_text("utf-8")).body:
         docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         started = module == "__main__" and isinstance(node, ast.If | ast.Expr)
+        started |= module == "cli" and ast.unparse(node).startswith("app.add_typer(")
         assert isinstance(node, AT_THE_TOP) or docstring or only_for_types(node) or started, ast.unparse(node)[:80]
 
 
