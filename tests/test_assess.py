@@ -281,3 +281,9 @@ def test_violations_and_failures_agree(survey: Survey, rule: Rule) -> None:
     assert profile.safe == (not profile.failures)
     assert str(profile).startswith("SAFE" if profile.safe else "NOT SAFE")
     json.loads(profile.to_json())
+
+
+def test_without_a_limit_nothing_is_called_safe() -> None:
+    frame = pl.DataFrame({"sex": ["f", "m"]})
+    profile = tc.assess(frame, tc.Scenario(keys=["sex"]), tc.Policy(k=None, risk=None, rate=None))
+    assert str(profile).startswith("NOT JUDGED: the policy sets no limit; 2 records.")

@@ -8,6 +8,8 @@ from typing import ClassVar
 from tacita import check
 from tacita.declared import Declared
 
+NO_LIMIT = "no limit at all"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Policy(Declared):
@@ -53,4 +55,4 @@ class Policy(Declared):
             None if self.rate is None else f"re-identification rate at most {100 * self.rate:g} %",
             None if self.household_risk is None else f"household risk at most {self.household_risk:g}",
         ]
-        return ", ".join(part for part in parts if part) or "no limit at all"
+        return ", ".join(part for part in parts if part) or NO_LIMIT

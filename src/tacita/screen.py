@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tacita import check
+from tacita.policy import NO_LIMIT
 from tacita.result import columns, number, percent
 
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ def _bullet(text: str) -> str:
 
 def _verdict(profile: RiskProfile) -> Iterator[str]:
     size = check.counted(profile.size, "record")
-    if profile.safe:
+    if str(profile.policy) == NO_LIMIT and all(part.k is None and part.risk_limit is None for part in profile.sets):
+        yield f"NOT JUDGED: the policy sets no limit; {size}."
+    elif profile.safe:
         yield f"SAFE under this policy: {size}."
     else:
         why = f"NOT SAFE under this policy: {'; '.join(profile.failures)}."
