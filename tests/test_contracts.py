@@ -53,17 +53,20 @@ MEASURES: dict[str, Measure] = {
 
 NOT_MEASURES = {
     "read", "write", "save", "key_table", "household_survey", "business_survey", "accident_survey", "join_households",
-    "split_households",
+    "split_households", "log_noise",
 }  # fmt: skip
 """Public functions that measure nothing."""
+
+OF_TWO_FILES = {"confidentiality", "confidentiality_sets"}
+"""Measures of a released file against the original, without a scenario; their own tests check what they promise."""
 
 every_measure = pytest.mark.parametrize("name", MEASURES)
 
 
 def test_every_public_measure_is_here() -> None:
     functions = {name for name in tc.__all__ if name[0].islower() and callable(getattr(tc, name))}
-    assert functions - NOT_MEASURES == set(MEASURES)
-    assert functions >= NOT_MEASURES
+    assert functions - NOT_MEASURES - OF_TWO_FILES == set(MEASURES)
+    assert functions >= NOT_MEASURES | OF_TWO_FILES
 
 
 # One survey for all.

@@ -156,3 +156,12 @@ def test_messages() -> None:
         with pytest.raises(tc.TacitaError) as error:
             tc.confidentiality(frame, frame, keys, **words)  # type: ignore[arg-type]
         assert str(error.value) == message
+
+
+def test_equal_values_are_a_caution() -> None:
+    frame = pl.DataFrame({"x": [0.0] * 9 + [5.0]})
+    found = tc.confidentiality(frame, frame, ["x"])
+    assert found.delta.tolist() == [0.0]
+    assert found.cautions[0].startswith("in the file more than alpha of the wrong pairs have distance 0")
+    assert found.cautions[0] in str(found)
+    assert tc.confidentiality(frame, frame, ["x"], delta=0.1).cautions == ()

@@ -173,7 +173,9 @@ def _subtitle(result: Any, points: frame.Frame, large: bool) -> list[str]:
     limits = result.limits
     line = f"k = {limits.k}" if limits.vertical else f"k = {limits.k}, r = {100 * limits.r:g} %"
     first = f"{found:,} of {n:,} records in the unsafe zone ({line}); keys: {', '.join(result.keys)}"
-    second = "squares: nearest original is the true one (filled: largest unit); crosses: true one among the neighbours"
+    second = (
+        "open squares: nearest original is the true one; crosses: true one among the neighbours; filled: largest unit"
+    )
     notes = []
     far = int((result.perturbation > _top(result)).sum())
     if far:

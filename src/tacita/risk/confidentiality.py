@@ -93,6 +93,18 @@ class Confidentiality(Result):
         """By record: whether it lies in the unsafe zone."""
         return self.limits.unsafe(self.neighbours.astype(np.float64), self.perturbation)
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What the reader should know."""
+        tied = int((np.bincount(self.stratum)[self.delta == 0] > 1).sum())
+        if not tied:
+            return ()
+        where = "the file" if len(self.labels) == 1 else check.counted(tied, "stratum", "strata")
+        return (
+            f"in {where} more than alpha of the wrong pairs have distance 0, so delta is 0 and nobody has neighbours: "
+            f"many values are equal (zeros, rounded numbers); give delta, a higher alpha, or other keys.",
+        )
+
     def __str__(self) -> str:
         n = len(self.record)
         found = int(self.unsafe.sum())
@@ -105,6 +117,7 @@ class Confidentiality(Result):
             f"right one among the neighbours: {inside:,} ({percent(inside / n)})",
             self.table_text(),
         ]
+        lines += [f"caution: {text}" for text in self.cautions]
         if self.left_out:
             lines.append(f"{check.counted(self.left_out, 'record')} left out: a key is missing or has no logarithm")
         return "\n".join(lines)
@@ -216,7 +229,8 @@ def confidentiality(
     unsafe below the line (neighbours/k)^g + (perturbation/r)^g = 1, or with fewer than k neighbours if `vertical`.
     On the log scale (`log=True`) zeros are shifted, log(1 + x), or their records excluded.
 
-    Reference: Seri and Polettini (2003), CASC deliverable 5-D5; Seri (2003), the confidentiality plot.
+    References: Seri and Polettini (2003), CASC deliverable 5-D5; Seri, A graphical framework to evaluate risk assessment
+    and information loss at individual level.
 
     >>> import polars as pl
     >>> firms = pl.DataFrame({"turnover": [10.0, 11.0, 12.0, 300.0]})
