@@ -12,16 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita.arrays import Floats, Ints
-from tacita.compiled import compiled
-from tacita.linkage.distances import Metric, relative, sum_at
-from tacita.linkage.sweep import Pairs, Swept, bin_shift, bits, pairs, strata, sweep
+from tacita.linkage.distances import Metric
+from tacita.linkage.sweep import ROOM, Pairs, Swept, bin_shift, bits, pairs, sample_z, strata, sweep
 
-FEW = 1 << 20
+FEW = 1 << 16
 """So many pairs are all listed; with more, a sample comes first."""
 SAMPLE = 1 << 23
-"""So many pairs are sampled at most, and 64 for each record."""
-SPREAD = 1.0
-"""Half the width of the bracket, in standard errors of the sample's quantile."""
+"""So many pairs are sampled at most, and 32 for each record."""
 
 
 class Critical(NamedTuple):
@@ -82,8 +79,7 @@ def critical_distance(
 def critical_of(given: Pairs, alpha: float) -> tuple[tuple[float, float, float], int, Ints]:
     """Delta, largest z counted and smallest not counted; how many are; neighbours by place in the released tree."""
     n = len(given.norm)
-    # As it is written, 0.29 of 100 pairs are 29; the product of the floats would be less.
-    wanted = int(Fraction(repr(float(alpha))) * n * (n - 1))
+    wanted = most_counted(alpha, n * (n - 1))
     if wanted >= n * (n - 1):
         return (np.inf, np.nan, np.nan), n * (n - 1), sweep(given, np.inf).below
     cut, swept, low = _select(given, wanted)
@@ -94,6 +90,11 @@ def critical_of(given: Pairs, alpha: float) -> tuple[tuple[float, float, float],
     neighbours = swept.below + ((given.true >= low) & (given.true < delta))
     neighbours += np.bincount(swept.place[near], swept.times[near], minlength=n).astype(np.int64)
     return (delta, cut.largest, cut.smallest), cut.counted, neighbours
+
+
+def most_counted(alpha: float, pairs: int) -> int:
+    """So many of the pairs may be counted: 29 for 0.29 of 100, where the product of the floats is less."""
+    return int(Fraction(repr(float(alpha))) * pairs)
 
 
 def _midway(largest: float, smallest: float) -> float:
@@ -113,12 +114,12 @@ class _Cut(NamedTuple):
 def _select(given: Pairs, wanted: int) -> tuple[_Cut, Swept, float]:
     """The cut behind at most so many pairs, the last sweep that was needed, and its lower limit."""
     n = len(given.norm)
-    few = n * n <= FEW
-    sample = np.empty(0) if few else np.sort(_sample(given, min(32 * n, SAMPLE)))
-    spread, known = SPREAD, np.nan
-    low, high = _bracket(sample, wanted / (n * (n - 1)), spread)
+    sample = np.empty(0) if n * n <= FEW else np.sort(sample_z(given, min(32 * n, SAMPLE)))
+    rank, reach = _ranks(given, sample, wanted / (n * (n - 1)))
+    low, high = _bracket(sample, rank, reach)
+    known = np.nan
     while True:
-        swept = sweep(given, low, high)
+        swept = sweep(given, low, high, room=ROOM)
         before = int(swept.below.sum()) - int(np.count_nonzero(given.true < low))
         upto = before + np.cumsum(swept.between)
         bin = int(np.searchsorted(upto, wanted, side="right"))  # the first pair not counted is in this bin
@@ -135,8 +136,24 @@ def _select(given: Pairs, wanted: int) -> tuple[_Cut, Swept, float]:
                 continue
             if cut.counted == 0 or not np.isnan(cut.largest):
                 return cut, swept, low
-        spread, known = 4.0 * spread, np.nan
-        low, high = _bracket(sample, wanted / (n * (n - 1)), spread)
+        reach, known = 4.0 * reach, np.nan
+        low, high = _bracket(sample, rank, reach)
+
+
+def _ranks(given: Pairs, sample: Floats, share: float) -> tuple[float, float]:
+    """About where the quantile is in a sorted sample, and how far off that may be.
+
+    If the pairs so near would be too many to list, one sweep counts the pairs below a z of the sample. Between that z
+    and the quantile the sample is off by far less.
+    """
+    size, n = len(sample), len(given.norm)
+    rank, reach = share * size, 2.0 + np.sqrt(share * (1.0 - share) * size)
+    if size == 0 or 2.0 * reach / size * n * n <= ROOM:
+        return rank, reach
+    z = float(sample[min(int(rank), size - 1)])
+    below = int(sweep(given, z).below.sum()) - int(np.count_nonzero(given.true < z))
+    off = rank - below / (n * (n - 1)) * size
+    return float(np.searchsorted(sample, z)) + off, 2.0 + 2.0 * np.sqrt(abs(off))
 
 
 def _cut(swept: Swept, where: tuple[float, float, int], before: int, wanted: int, known: float) -> _Cut | None:
@@ -157,9 +174,8 @@ def _number(value: int) -> float:
     return float(np.int64(value).view(np.float64))
 
 
-def _bracket(sample: Floats, share: float, spread: float) -> tuple[float, float]:
-    """Limits that hold the quantile for certain enough, and a smaller z too."""
-    rank, reach = share * len(sample), 2.0 + spread * np.sqrt(share * (1.0 - share) * len(sample))
+def _bracket(sample: Floats, rank: float, reach: float) -> tuple[float, float]:
+    """Limits that hold what is near the rank, and a smaller z too."""
     low, high = 0.0, np.inf
     if rank + reach < len(sample) - 1:
         high = float(sample[int(rank + reach) + 1])
@@ -167,18 +183,3 @@ def _bracket(sample: Floats, share: float, spread: float) -> tuple[float, float]
         place = int(np.searchsorted(sample, sample[int(rank - reach)]))
         low = float(sample[place - 1]) if place else 0.0
     return low, high
-
-
-@compiled
-def _sample(given: Pairs, size: int) -> Floats:
-    """z of so many pairs of different records, spread evenly over the released and over the original ones."""
-    n = len(given.norm)
-    step = (np.sqrt(5.0) - 1.0) / 2.0
-    z, kept = np.empty(size), 0
-    for k in range(size):
-        i, h = k * n // size, int((k * step) % 1.0 * n)
-        if h != given.own[i]:
-            total = sum_at(given.original.points, h, given.values, i, given.metric)
-            z[kept] = relative(total, given.norm[i], given.metric.rooted)
-            kept += 1
-    return z[:kept]

@@ -147,20 +147,22 @@ def _distances(values: Floats, columns: Floats, metric: Metric) -> Floats:
 
 
 @compiled
+def _plus(total: float, difference: float, kind: int, weight: float) -> float:
+    """The sum with what one dimension contributes; never less for a greater difference."""
+    if kind == MISMATCH:
+        difference = 1.0 if difference > 0.0 else 0.0
+    difference *= weight
+    if kind == SQUARE:
+        return total + difference * difference
+    return max(total, difference) if kind == GREATEST else total + difference
+
+
+@compiled
 def sum_at(columns: Floats, place: int, values: Floats, row: int, metric: Metric) -> float:
     """The sum of one pair: a point, given by dimension and place, and a row of values."""
     total = 0.0
     for j in range(len(metric.weight)):
-        difference = abs(columns[j, place] - values[row, j])
-        if metric.kind[j] == MISMATCH and difference > 0.0:
-            difference = 1.0
-        difference *= metric.weight[j]
-        if metric.kind[j] == SQUARE:
-            total += difference * difference
-        elif metric.kind[j] == GREATEST:
-            total = max(total, difference)
-        else:
-            total += difference
+        total = _plus(total, abs(columns[j, place] - values[row, j]), metric.kind[j], metric.weight[j])
     return total
 
 
@@ -188,27 +190,23 @@ def sums(block: Floats, size: int, values: Floats, begin: int, end: int, metric:
 
 
 @compiled
-def bounds(
-    low: Floats, high: Floats, a: int, other_low: Floats, other_high: Floats, b: int, metric: Metric
-) -> tuple[float, float]:
-    """No pair of points of box a and box b has a sum below the first or above the second number."""
-    near = far = 0.0
+def near_sum(low: Floats, high: Floats, a: int, low_b: Floats, high_b: Floats, b: int, metric: Metric) -> float:
+    """No pair of points of box a and box b has a smaller sum. A row of values is a box too, low and high at once."""
+    total = 0.0
     for j in range(len(metric.weight)):
-        least = max(low[a, j] - other_high[b, j], other_low[b, j] - high[a, j], 0.0)
-        most = max(high[a, j] - other_low[b, j], other_high[b, j] - low[a, j])
-        if metric.kind[j] == MISMATCH:
-            least, most = 1.0 if least > 0.0 else 0.0, 1.0 if most > 0.0 else 0.0
-        least *= metric.weight[j]
-        most *= metric.weight[j]
-        if metric.kind[j] == SQUARE:
-            near += least * least
-            far += most * most
-        elif metric.kind[j] == GREATEST:
-            near, far = max(near, least), max(far, most)
-        else:
-            near += least
-            far += most
-    return near, far
+        least = max(low[a, j] - high_b[b, j], low_b[b, j] - high[a, j], 0.0)
+        total = _plus(total, least, metric.kind[j], metric.weight[j])
+    return total
+
+
+@compiled
+def far_sum(low: Floats, high: Floats, a: int, low_b: Floats, high_b: Floats, b: int, metric: Metric) -> float:
+    """No pair of points of box a and box b has a greater sum."""
+    total = 0.0
+    for j in range(len(metric.weight)):
+        most = max(high[a, j] - low_b[b, j], high_b[b, j] - low[a, j])
+        total = _plus(total, most, metric.kind[j], metric.weight[j])
+    return total
 
 
 @compiled
@@ -241,11 +239,12 @@ def _greatest_sum(delta: float, norm: float, rooted: bool) -> float:
         low, high = 0.0, np.finfo(np.float64).max  # rare: norm 0, or numbers near the ends of the scale
         if relative(high, norm, rooted) < delta:
             return high
-    while True:
-        middle = low + (high - low) / 2.0
-        if middle <= low or middle >= high:
-            return low
-        if relative(middle, norm, rooted) < delta:
-            low = middle
+    # Numbers >= 0 have the order of their bits: halving those takes few steps even if the scale is wide.
+    first, last = np.float64(low).view(np.int64), np.float64(high).view(np.int64)
+    while last - first > 1:
+        middle = (first + last) // 2
+        if relative(np.int64(middle).view(np.float64), norm, rooted) < delta:
+            first = middle
         else:
-            high = middle
+            last = middle
+    return float(np.int64(first).view(np.float64))

@@ -8,11 +8,11 @@ import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
 from tacita.compiled import compiled
-from tacita.linkage.distances import Metric, distances, euclidean, without_overflow
+from tacita.linkage.distances import Metric
 from tacita.linkage.remaining import Remaining, remaining
 from tacita.linkage.remaining import nearest as nearest_points
-from tacita.linkage.sweep import BLOCK, in_threads, leaf_blocks, pairs, strata, sweep
-from tacita.linkage.tree import Tree, build
+from tacita.linkage.sweep import Pairs, in_threads, leaf_blocks, own_sums, pairs, strata, sweep
+from tacita.linkage.tree import Tree
 
 
 class Neighbours(NamedTuple):
@@ -50,7 +50,7 @@ def neighbour_counts(
     """
     limit = np.broadcast_to(np.asarray(delta, dtype=np.float64), len(y))
     count, true = np.zeros(len(y), np.int64), np.zeros(len(y))
-    for rows in strata(groups, len(y)):
+    for rows in filter(len, strata(groups, len(y))):
         given = pairs(y[rows], x[rows], metric, relative=relative)
         order = rows[given.released.order]
         count[order], true[order] = sweep(given, limit[order]).below, given.true
@@ -87,33 +87,42 @@ def nearest(y: Floats, x: Floats, *, k: int = 2, metric: Metric | None = None, g
     """
     row, distance = np.full((len(y), k), -1), np.full((len(y), k), np.inf)
     ties, true = np.zeros(len(y), np.int64), np.zeros(len(y), np.bool_)
-    for rows in strata(groups, len(y)):
-        found, sums, ties[rows], true[rows] = _links(y[rows], x[rows], k, metric)
-        row[rows], distance[rows] = np.where(found < 0, -1, rows[found]), sums
+    for rows in filter(len, strata(groups, len(y))):
+        found = links_of(pairs(y[rows], x[rows], metric, relative=False), k)
+        row[rows], distance[rows] = np.where(found.row < 0, -1, rows[found.row]), found.distance
+        ties[rows], true[rows] = found.ties, found.true_is_nearest
     return Links(row, distance, ties, true)
 
 
-def _links(y: Floats, x: Floats, k: int, metric: Metric | None) -> tuple[Ints, Floats, Ints, Bools]:
-    y, x = (np.ascontiguousarray(values, dtype=np.float64) for values in (y, x))
-    metric, unit = without_overflow(metric or euclidean(np.ones(y.shape[1])), y, x)
-    released, original = in_threads(build, (y, x), worth=len(y) > BLOCK)
-    left, scaled = remaining(original), metric
-    n = len(y)
+def links_of(given: Pairs, k: int = 2) -> Links:
+    """The k nearest originals of each released record of one group, whatever distances are divided by."""
+    n, rooted = len(given.norm), given.metric.rooted
+    left, order = remaining(given.original), given.released.order
     row, sums, ties = np.full((n, k), -1), np.full((n, k), np.inf), np.empty(n, np.int64)
 
     def one(leaves: Ints) -> None:
-        # Records of a leaf are near each other, and what one needs of the tree the next finds in the cache.
-        places = np.arange(released.start[leaves[0]], released.stop[leaves[-1]])
-        _nearest(original, left, y, released.order[places], scaled, row, sums, ties)
+        # Records of a leaf are near each other: what one needs of the tree the next finds in the cache.
+        begin, end = given.released.start[leaves[0]], given.released.stop[leaves[-1]]
+        _nearest(given.original, left, given.values, begin, end, given.metric, row, sums, ties)
 
-    in_threads(one, leaf_blocks(released))
-    own = distances(y, x, metric._replace(rooted=False))
-    return row, (np.sqrt(sums) if metric.rooted else sums) / unit, ties, own == sums[:, 0]
+    in_threads(one, leaf_blocks(given.released))
+    own = own_sums(given)
+    back = np.argsort(order)
+    distance = (np.sqrt(sums) if rooted else sums) / given.unit
+    return Links(row[back], distance[back], ties[back], (own == sums[:, 0])[back])
 
 
 @compiled
 def _nearest(
-    tree: Tree, left: Remaining, values: Floats, rows: Ints, metric: Metric, found: Ints, sums: Floats, ties: Ints
+    tree: Tree,
+    left: Remaining,
+    values: Floats,
+    begin: int,
+    end: int,
+    metric: Metric,
+    found: Ints,
+    sums: Floats,
+    ties: Ints,
 ) -> None:
-    for row in rows:
-        ties[row] = nearest_points(tree, left, values, row, metric, False, found[row], sums[row])[1]
+    for place in range(begin, end):
+        ties[place] = nearest_points(tree, left, values, place, metric, False, found[place], sums[place])[1]

@@ -12,7 +12,7 @@ import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
 from tacita.compiled import compiled
-from tacita.linkage.distances import Metric, bounds, sum_at
+from tacita.linkage.distances import Metric, far_sum, near_sum, sum_at
 from tacita.linkage.tree import DEPTH, Tree
 
 
@@ -152,7 +152,7 @@ def nearest(
 
 @compiled
 def _near(left: Remaining, node: int, values: Floats, row: int, metric: Metric) -> float:
-    return bounds(left.low, left.high, node, values, values, row, metric)[0] if left.count[node] > 0 else np.inf
+    return near_sum(left.low, left.high, node, values, values, row, metric) if left.count[node] > 0 else np.inf
 
 
 @compiled
@@ -229,4 +229,4 @@ def farthest(tree: Tree, left: Remaining, values: Floats, row: int, metric: Metr
 
 @compiled
 def _far(left: Remaining, node: int, values: Floats, row: int, metric: Metric) -> float:
-    return bounds(left.low, left.high, node, values, values, row, metric)[1] if left.count[node] > 0 else -np.inf
+    return far_sum(left.low, left.high, node, values, values, row, metric) if left.count[node] > 0 else -np.inf

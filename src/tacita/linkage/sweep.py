@@ -18,13 +18,15 @@ from numpy.typing import NDArray
 from tacita.arrays import Floats, Ints
 from tacita.compiled import compiled
 from tacita.linkage.distances import (
+    MISMATCH,
     Metric,
-    bounds,
-    distances,
     euclidean,
+    far_sum,
     greatest_sums,
+    near_sum,
     norms,
     relative,
+    sum_at,
     sums,
     without_overflow,
 )
@@ -36,7 +38,7 @@ R = TypeVar("R")
 
 BINS = 1 << 14
 """Into so many bins at most the pairs between the limits are counted."""
-ROOM = 1 << 23
+ROOM = 1 << 24
 """About so many pairs between the limits are listed one by one; if there are more they are only counted."""
 BLOCK = 1 << 13
 """Fewer released records are not worth a second thread."""
@@ -56,6 +58,8 @@ class Pairs(NamedTuple):
     """By place in the released tree: the place of the record's own original in the original tree."""
     true: Floats
     """By place in the released tree: z of the record and its own original."""
+    unit: float
+    """Distances are measured in this unit, a power of 2."""
 
 
 def pairs(y: Floats, x: Floats, metric: Metric | None = None, *, relative: bool = True) -> Pairs:
@@ -65,15 +69,14 @@ def pairs(y: Floats, x: Floats, metric: Metric | None = None, *, relative: bool 
     """
     y, x = (np.ascontiguousarray(values, dtype=np.float64) for values in (y, x))
     metric, unit = without_overflow(metric or euclidean(np.ones(y.shape[1])), y, x)
-    released, original = in_threads(build, (y, x), worth=len(y) > BLOCK)
+    scale = np.where(metric.kind == MISMATCH, 1.0, metric.weight)
+    released, original = in_threads(lambda values: build(values, scale=scale), (y, x), worth=len(y) > BLOCK)
     norm = norms(y, metric) if relative else np.full(len(y), unit)
     place = np.empty(len(x), np.int64)
     place[original.order] = np.arange(len(x))
     order = released.order
-    with np.errstate(divide="ignore", invalid="ignore"):
-        true = distances(y, x, metric) / norm
-    true[np.isnan(true)] = 0.0  # 0 / 0: nothing released, and rightly so
-    return Pairs(released, original, metric, y[order], norm[order], place[order], true[order])
+    given = Pairs(released, original, metric, y[order], norm[order], place[order], norm, unit)
+    return given._replace(true=_relatives(own_sums(given), given.norm, metric.rooted))
 
 
 def strata(groups: Ints | None, size: int) -> list[Ints]:
@@ -176,19 +179,11 @@ def _sweep(
         while top > 0:
             top -= 1
             node = waiting[top]
-            near, far = bounds(
-                given.released.low,
-                given.released.high,
-                leaf,
-                given.original.low,
-                given.original.high,
-                node,
-                given.metric,
-            )
-            if near > most:
+            low, high = given.original.low, given.original.high
+            if near_sum(given.released.low, given.released.high, leaf, low, high, node, given.metric) > most:
                 continue
             start, stop = given.original.start[node], given.original.stop[node]
-            if far <= least:
+            if far_sum(given.released.low, given.released.high, leaf, low, high, node, given.metric) <= least:
                 certain += stop - start
                 continue
             if given.original.left[node] >= 0:
@@ -209,7 +204,7 @@ def _sweep(
                         continue
                     for k in range(size):
                         total = out[i - row, k]
-                        if total <= under[i] or total > upto[i]:
+                        if total <= least_sum or total > most_sum:
                             continue
                         # The own original is no pair of others; where equal points are one, it may be among them.
                         count = equal - (start + k <= given.own[i] < start + k + equal)
@@ -244,3 +239,35 @@ def load(tree: Tree, node: int, block: Floats) -> tuple[int, int]:
         for k in range(size):
             block[j, k] = tree.points[j, start + k]
     return size, equal
+
+
+@compiled
+def own_sums(given: Pairs) -> Floats:
+    """By place in the released tree: the sum of the record and its own original."""
+    result = np.empty(len(given.norm))
+    for i in range(len(result)):
+        result[i] = sum_at(given.original.points, given.own[i], given.values, i, given.metric)
+    return result
+
+
+@compiled
+def _relatives(sums: Floats, norm: Floats, rooted: bool) -> Floats:
+    result = np.empty(len(sums))
+    for i in range(len(sums)):
+        result[i] = relative(sums[i], norm[i], rooted)
+    return result
+
+
+@compiled
+def sample_z(given: Pairs, size: int) -> Floats:
+    """z of so many pairs of different records, spread evenly over the released and over the original ones."""
+    n = len(given.norm)
+    step = (np.sqrt(5.0) - 1.0) / 2.0
+    z, kept = np.empty(size), 0
+    for k in range(size):
+        i, h = k * n // size, int((k * step) % 1.0 * n)
+        if h != given.own[i]:
+            total = sum_at(given.original.points, h, given.values, i, given.metric)
+            z[kept] = relative(total, given.norm[i], given.metric.rooted)
+            kept += 1
+    return z[:kept]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita.arrays import Floats, Ints
+from tacita.check import TacitaError
 from tacita.compiled import compiled
 
 LEAF = 64
@@ -40,13 +41,19 @@ class Tree(NamedTuple):
     """Points up to which a node was not split. A larger leaf holds equal points only."""
 
 
-def build(points: Floats) -> Tree:
-    """The tree of points, one per row, all finite."""
-    return Tree(*_build(np.array(points, dtype=np.float64, order="C"), LEAF), LEAF)
+def build(points: Floats, leaf: int = LEAF, scale: Floats | None = None) -> Tree:
+    """The tree of points, one per row; nodes of more than `leaf` points that are not all equal are split.
+
+    The widest dimension is split, widths being multiplied by `scale`.
+    """
+    points = np.array(points, dtype=np.float64, order="C")
+    if not np.isfinite(points).all():
+        raise TacitaError("distances need finite numbers; leave out the records with missing or infinite values.")
+    return Tree(*_build(points, leaf, np.ones(points.shape[1]) if scale is None else scale), leaf)
 
 
 @compiled
-def _build(points: Floats, leaf: int) -> tuple[Floats, Ints, Ints, Ints, Ints, Floats, Floats]:
+def _build(points: Floats, leaf: int, scale: Floats) -> tuple[Floats, Ints, Ints, Ints, Ints, Floats, Floats]:
     """The rows of points are put in the order of the tree."""
     n, dimensions = points.shape
     most = max(1, 4 * (n // leaf + 1))
@@ -61,7 +68,7 @@ def _build(points: Floats, leaf: int) -> tuple[Floats, Ints, Ints, Ints, Ints, F
         top -= 1
         node = waiting[top]
         first, last = start[node], stop[node]
-        widest = _box(points, first, last, low, high, node)
+        widest = _box(points, first, last, scale, low, high, node)
         if last - first > leaf and high[node, widest] > low[node, widest]:
             middle = (first + last) // 2
             _select(order, points, widest, first, last - 1, middle)
@@ -81,16 +88,17 @@ def _build(points: Floats, leaf: int) -> tuple[Floats, Ints, Ints, Ints, Ints, F
 
 
 @compiled
-def _box(points: Floats, first: int, last: int, low: Floats, high: Floats, node: int) -> int:
-    """Set the box around some points; its widest dimension."""
-    widest = 0
+def _box(points: Floats, first: int, last: int, scale: Floats, low: Floats, high: Floats, node: int) -> int:
+    """Set the box around some points; its widest dimension, one with width if there is any."""
+    widest, width, counts = 0, 0.0, 0.0
     for j in range(points.shape[1]):
         least, most = np.inf, -np.inf
         for i in range(first, last):
             least, most = min(least, points[i, j]), max(most, points[i, j])
         low[node, j], high[node, j] = least, most
-        if most - least > high[node, widest] - low[node, widest]:
-            widest = j
+        here = (most - least) * scale[j]
+        if here > counts or (counts == 0.0 and most - least > width):
+            widest, width, counts = j, most - least, max(here, counts)
     return widest
 
 

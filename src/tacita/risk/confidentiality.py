@@ -229,8 +229,8 @@ def confidentiality(
     unsafe below the line (neighbours/k)^g + (perturbation/r)^g = 1, or with fewer than k neighbours if `vertical`.
     On the log scale (`log=True`) zeros are shifted, log(1 + x), or their records excluded.
 
-    References: Seri and Polettini (2003), CASC deliverable 5-D5; Seri, A graphical framework to evaluate risk assessment
-    and information loss at individual level.
+    References: Seri and Polettini (2003), CASC deliverable 5-D5; Seri, A graphical framework to evaluate risk
+    assessment and information loss at individual level.
 
     >>> import polars as pl
     >>> firms = pl.DataFrame({"turnover": [10.0, 11.0, 12.0, 300.0]})
