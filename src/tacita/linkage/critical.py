@@ -1,7 +1,9 @@
 """The critical distance: how near a released and an original record must be to pass for the same unit.
 
 It is a quantile of z over all pairs of records that are not the same unit, n (n - 1) of them, found without looking at
-most of them: a sample of pairs brackets it, one sweep counts all pairs below the bracket and lists those in it.
+most of them: a sample of pairs brackets it, one sweep counts all pairs below the bracket and lists those in it. If
+those are too many they are counted in bins, and the sweep is repeated on one bin. The sample decides about the time
+that it takes, never about the result.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import numpy as np
 
 from tacita.arrays import Floats, Ints
 from tacita.linkage.distances import Metric
-from tacita.linkage.sweep import ROOM, Pairs, Swept, bin_shift, bits, pairs, sample_z, strata, sweep
+from tacita.linkage.sweep import ROOM, Pairs, Swept, bin_shift, bits, from_bits, pairs, sample_z, strata, sweep
 
 FEW = 1 << 16
 """So many pairs are all listed; with more, a sample comes first."""
@@ -60,36 +62,54 @@ def critical_distance(
     ([2], [0.1], [0.214])
     """
     parts = strata(groups, len(y))
-    floats = np.full((3, len(parts)), np.nan)
-    counted, total, neighbours = (
-        np.zeros((2, len(parts)), np.int64)[0],
-        np.zeros(len(parts), np.int64),
-        np.zeros(len(y), np.int64),
-    )
+    cuts = np.full((3, len(parts)), np.nan)
+    counted, sizes = np.zeros(len(parts), np.int64), np.array([len(rows) for rows in parts], dtype=np.int64)
+    neighbours = np.zeros(len(y), np.int64)
     for group, rows in enumerate(parts):
-        total[group] = len(rows) * (len(rows) - 1)
-        if total[group]:
+        if len(rows) > 1:
             given = pairs(y[rows], x[rows], metric, relative=relative)
-            cut, count, near = critical_of(given, alpha)
-            floats[:, group], counted[group] = cut, count
-            neighbours[rows[given.released.order]] = near
-    return Critical(floats[0], floats[1], floats[2], counted, total, neighbours)
+            cut, near = critical_of(given, alpha)
+            cuts[:, group], counted[group] = (cut.delta, cut.largest, cut.smallest), cut.counted
+            neighbours[rows] = near
+    return Critical(cuts[0], cuts[1], cuts[2], counted, sizes * (sizes - 1), neighbours)
 
 
-def critical_of(given: Pairs, alpha: float) -> tuple[tuple[float, float, float], int, Ints]:
-    """Delta, largest z counted and smallest not counted; how many are; neighbours by place in the released tree."""
-    n = len(given.norm)
+class Cut(NamedTuple):
+    """Where the pairs that are counted end."""
+
+    counted: int
+    largest: float
+    """The largest z counted, NaN if none is."""
+    smallest: float
+    """The smallest z not counted, NaN if all are."""
+
+    @property
+    def delta(self) -> float:
+        """Midway, but above the largest counted however close the two are; half the smallest if none is counted."""
+        if np.isnan(self.smallest):
+            return np.inf
+        if np.isnan(self.largest):
+            return self.smallest / 2.0
+        middle = self.largest + (self.smallest - self.largest) / 2.0
+        return middle if middle > self.largest else self.smallest
+
+
+def critical_of(given: Pairs, alpha: float) -> tuple[Cut, Ints]:
+    """The cut behind alpha of the pairs of different records of one group, and by row the neighbours below it."""
+    n, neighbours = len(given.norm), np.empty(len(given.norm), np.int64)
     wanted = most_counted(alpha, n * (n - 1))
     if wanted >= n * (n - 1):
-        return (np.inf, np.nan, np.nan), n * (n - 1), sweep(given, np.inf).below
+        neighbours[given.released.order] = sweep(given, np.inf).below
+        return Cut(n * (n - 1), np.nan, np.nan), neighbours
     cut, swept, low = _select(given, wanted)
-    delta = _midway(cut.largest, cut.smallest)
-    if not swept.complete:
-        return (delta, cut.largest, cut.smallest), cut.counted, sweep(given, delta).below
-    near = swept.z < delta
-    neighbours = swept.below + ((given.true >= low) & (given.true < delta))
-    neighbours += np.bincount(swept.place[near], swept.times[near], minlength=n).astype(np.int64)
-    return (delta, cut.largest, cut.smallest), cut.counted, neighbours
+    if swept.complete:
+        near = swept.z < cut.delta
+        inside = swept.below + ((given.true >= low) & (given.true < cut.delta))
+        inside += np.bincount(swept.place[near], swept.times[near], minlength=n).astype(np.int64)
+    else:
+        inside = sweep(given, cut.delta).below
+    neighbours[given.released.order] = inside
+    return cut, neighbours
 
 
 def most_counted(alpha: float, pairs: int) -> int:
@@ -97,21 +117,7 @@ def most_counted(alpha: float, pairs: int) -> int:
     return int(Fraction(repr(float(alpha))) * pairs)
 
 
-def _midway(largest: float, smallest: float) -> float:
-    """A number above `largest`, not above `smallest`; half the smallest if nothing is counted."""
-    if np.isnan(largest):
-        return smallest / 2.0
-    middle = largest + (smallest - largest) / 2.0
-    return middle if middle > largest else smallest
-
-
-class _Cut(NamedTuple):
-    counted: int
-    largest: float
-    smallest: float
-
-
-def _select(given: Pairs, wanted: int) -> tuple[_Cut, Swept, float]:
+def _select(given: Pairs, wanted: int) -> tuple[Cut, Swept, float]:
     """The cut behind at most so many pairs, the last sweep that was needed, and its lower limit."""
     n = len(given.norm)
     sample = np.empty(0) if n * n <= FEW else np.sort(sample_z(given, min(32 * n, SAMPLE)))
@@ -132,7 +138,7 @@ def _select(given: Pairs, wanted: int) -> tuple[_Cut, Swept, float]:
             if cut is None:
                 shift = bin_shift(low, high)
                 start = bits(low) + (bin << shift)
-                low, high = _number(start), _number(min(start + (1 << shift) - 1, bits(high)))
+                low, high = from_bits(start), from_bits(min(start + (1 << shift) - 1, bits(high)))
                 continue
             if cut.counted == 0 or not np.isnan(cut.largest):
                 return cut, swept, low
@@ -153,25 +159,22 @@ def _ranks(given: Pairs, sample: Floats, share: float) -> tuple[float, float]:
     z = float(sample[min(int(rank), size - 1)])
     below = int(sweep(given, z).below.sum()) - int(np.count_nonzero(given.true < z))
     off = rank - below / (n * (n - 1)) * size
-    return float(np.searchsorted(sample, z)) + off, 2.0 + 2.0 * np.sqrt(abs(off))
+    rank = min(max(float(np.searchsorted(sample, z)) + off, 0.0), size - 1.0)
+    return rank, 2.0 + 2.0 * np.sqrt(abs(off))
 
 
-def _cut(swept: Swept, where: tuple[float, float, int], before: int, wanted: int, known: float) -> _Cut | None:
+def _cut(swept: Swept, where: tuple[float, float, int], before: int, wanted: int, known: float) -> Cut | None:
     """The cut inside a bin with so many pairs before it, `known` being the greatest z of those; None if too many."""
     low, high, bin = where
     shift = bin_shift(low, high)
     if not swept.complete:
-        return _Cut(before, known, float(swept.greatest[bin])) if shift == 0 else None
+        return Cut(before, known, float(swept.greatest[bin])) if shift == 0 else None
     here = (swept.z.view(np.int64) - bits(low)) >> shift == bin
     order = np.argsort(swept.z[here])
     z, times = swept.z[here][order], swept.times[here][order]
     first = int(np.searchsorted(before + np.cumsum(times), wanted, side="right"))
     first = int(np.searchsorted(z, z[first]))  # of those with the same z, none is counted
-    return _Cut(before + int(times[:first].sum()), float(z[first - 1]) if first else known, float(z[first]))
-
-
-def _number(value: int) -> float:
-    return float(np.int64(value).view(np.float64))
+    return Cut(before + int(times[:first].sum()), float(z[first - 1]) if first else known, float(z[first]))
 
 
 def _bracket(sample: Floats, rank: float, reach: float) -> tuple[float, float]:

@@ -26,7 +26,7 @@ class Metric(NamedTuple):
     kind: Ints
     """By dimension: what it contributes."""
     weight: Floats
-    """By dimension: what its difference is multiplied by. After the difference, so that equal differences stay equal."""
+    """By dimension: what a difference is multiplied by, and not the values, so that equal differences stay equal."""
     rooted: bool
     """Whether the distance is the root of the sum."""
 
@@ -106,8 +106,7 @@ def log_scale(values: Floats, zeros: Literal["shift", "exclude"] = "shift") -> t
     """
     if zeros not in ("shift", "exclude"):
         raise TacitaError(f"zeros must be 'shift' or 'exclude'; got {zeros!r}.")
-    fits = values >= 0 if zeros == "shift" else values > 0
-    kept: Bools = fits.all(axis=1)
+    kept = np.all(values >= 0 if zeros == "shift" else values > 0, axis=1)
     logarithm = np.full(values.shape, np.nan)
     logarithm[kept] = np.log1p(values[kept]) if zeros == "shift" else np.log(values[kept])
     return logarithm, kept
@@ -211,7 +210,7 @@ def far_sum(low: Floats, high: Floats, a: int, low_b: Floats, high_b: Floats, b:
 
 @compiled
 def relative(total: float, norm: float, rooted: bool) -> float:
-    """The comparison variable z: the distance over the norm; for norm 0 it is 0 if there is no distance, else infinite."""
+    """The comparison variable z: distance over norm; for norm 0 it is 0 if there is no distance, else infinite."""
     distance = np.sqrt(total) if rooted else total
     if norm > 0.0:
         return float(distance / norm)
@@ -242,7 +241,7 @@ def _greatest_sum(delta: float, norm: float, rooted: bool) -> float:
     # Numbers >= 0 have the order of their bits: halving those takes few steps even if the scale is wide.
     first, last = np.float64(low).view(np.int64), np.float64(high).view(np.int64)
     while last - first > 1:
-        middle = (first + last) // 2
+        middle = first + (last - first) // 2
         if relative(np.int64(middle).view(np.float64), norm, rooted) < delta:
             first = middle
         else:

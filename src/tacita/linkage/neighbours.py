@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from tacita.linkage.sweep import Pairs, in_threads, leaf_blocks, own_sums, pairs
 from tacita.linkage.tree import Tree
 
 
-class Neighbours(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Neighbours:
     """By released record: the originals near enough to pass for the same unit."""
 
     count: Ints
@@ -28,7 +29,7 @@ class Neighbours(NamedTuple):
     @property
     def empty(self) -> Bools:
         """Whether no original is near enough."""
-        return self.count == 0
+        return np.equal(self.count, 0)
 
 
 def neighbour_counts(
@@ -57,7 +58,8 @@ def neighbour_counts(
     return Neighbours(count, true, true < limit)
 
 
-class Links(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Links:
     """By released record: the originals it comes closest to."""
 
     row: Ints

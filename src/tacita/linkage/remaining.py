@@ -19,7 +19,7 @@ from tacita.linkage.tree import DEPTH, Tree
 class Remaining(NamedTuple):
     """Which points of a tree are still there; `remove` changes it."""
 
-    count: Ints
+    size: Ints
     """By node: how many."""
     start: Ints
     """By leaf: its first place still there, or an earlier one; of other nodes unused."""
@@ -64,11 +64,11 @@ def remove(tree: Tree, left: Remaining, row: int) -> None:
         left.start[node] += 1
     while left.start[node] < left.stop[node] and not left.present[left.stop[node] - 1]:
         left.stop[node] -= 1
-    left.count[node] -= 1
+    left.size[node] -= 1
     changed = _shrink_leaf(tree, left, node)
     node = left.parent[node]
     while node >= 0:
-        left.count[node] -= 1
+        left.size[node] -= 1
         if changed:
             changed = _shrink(left, node, tree.left[node])
         node = left.parent[node]
@@ -79,7 +79,7 @@ def _shrink_leaf(tree: Tree, left: Remaining, node: int) -> bool:
     """Draw the box of a leaf close around what is left; whether it changed."""
     changed = False
     for j in range(len(tree.points)):
-        if left.count[node] > 0 and left.low[node, j] == left.high[node, j]:
+        if left.size[node] > 0 and left.low[node, j] == left.high[node, j]:
             continue
         least, most = np.inf, -np.inf
         for i in range(left.start[node], left.stop[node]):
@@ -112,7 +112,7 @@ def nearest(
     """
     room, found, ties = len(rows), 0, 0
     waiting, least = np.zeros(DEPTH, np.int64), np.zeros(DEPTH)
-    top = 1 if left.count[0] > 0 else 0
+    top = 1 if left.size[0] > 0 else 0
     while top > 0:
         top -= 1
         node = waiting[top]
@@ -142,7 +142,7 @@ def nearest(
                 if found == 0 or total < sums[0]:
                     ties = 0
                 if found == 0 or total <= sums[0]:
-                    ties += left.count[node] if equal else 1
+                    ties += left.size[node] if equal else 1
             found = _insert(rows, sums, found, tree.order[i], total, last)
             taken += 1
             if equal and taken == room:
@@ -152,13 +152,13 @@ def nearest(
 
 @compiled
 def _near(left: Remaining, node: int, values: Floats, row: int, metric: Metric) -> float:
-    return near_sum(left.low, left.high, node, values, values, row, metric) if left.count[node] > 0 else np.inf
+    return near_sum(left.low, left.high, node, values, values, row, metric) if left.size[node] > 0 else np.inf
 
 
 @compiled
 def _wait(left: Remaining, waiting: Ints, bound: Floats, top: int, node: int, value: float) -> int:
     """Let a node wait, unless nothing of it is left; how many wait."""
-    if left.count[node] == 0:
+    if left.size[node] == 0:
         return top
     waiting[top], bound[top] = node, value
     return top + 1
@@ -198,7 +198,7 @@ def farthest(tree: Tree, left: Remaining, values: Floats, row: int, metric: Metr
     """The point farthest from a row of values; -1 if none is left."""
     best, best_row = -1.0, -1
     waiting, most = np.zeros(DEPTH, np.int64), np.full(DEPTH, np.inf)
-    top = 1 if left.count[0] > 0 else 0
+    top = 1 if left.size[0] > 0 else 0
     while top > 0:
         top -= 1
         node = waiting[top]
@@ -229,4 +229,4 @@ def farthest(tree: Tree, left: Remaining, values: Floats, row: int, metric: Metr
 
 @compiled
 def _far(left: Remaining, node: int, values: Floats, row: int, metric: Metric) -> float:
-    return far_sum(left.low, left.high, node, values, values, row, metric) if left.count[node] > 0 else -np.inf
+    return far_sum(left.low, left.high, node, values, values, row, metric) if left.size[node] > 0 else -np.inf

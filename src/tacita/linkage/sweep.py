@@ -7,6 +7,7 @@ single pairs are looked at only where a leaf straddles the limits.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -111,12 +112,17 @@ def bits(z: float) -> int:
     return int(np.float64(z + 0.0).view(np.int64))
 
 
+def from_bits(value: int) -> float:
+    """The number that has these bits."""
+    return float(np.int64(value).view(np.float64))
+
+
 def bin_shift(low: float, high: float, bins: int = BINS) -> int:
     """By how many bits z is shifted for all between the limits to be in one of so many bins."""
     return max(0, (bits(high) - bits(low)).bit_length() - (bins.bit_length() - 1))
 
 
-def sweep(given: Pairs, low: Floats | float, high: Floats | float | None = None, *, room: int = ROOM) -> Swept:
+def sweep(given: Pairs, low: Floats | float, high: float | None = None, *, room: int = ROOM) -> Swept:
     """Count for each released record the originals with z < low, and list pairs of others with low <= z <= high.
 
     The limits are the same for all records if there is a `high`; `low` alone may be one for each.
@@ -126,7 +132,7 @@ def sweep(given: Pairs, low: Floats | float, high: Floats | float | None = None,
     upto, first, shift = under, 0, 62
     if high is not None:
         first, shift = bits(float(low)), bin_shift(float(low), high)
-        above = np.full(n, np.nextafter(high, np.inf))
+        above = np.full(n, math.nextafter(high, math.inf))
         upto = np.full(n, np.inf) if np.isinf(high) else greatest_sums(above, given.norm, given.metric.rooted)
     below, size = np.zeros(n, np.int64), 1 if high is None else ((bits(high) - first) >> shift) + 1
     blocks = leaf_blocks(given.released)
@@ -157,8 +163,11 @@ def in_threads(function: Callable[[T], R], tasks: Sequence[T], *, worth: bool = 
     """The function of each task; compiled loops let the other threads run."""
     if len(tasks) == 1 or not worth:
         return [function(task) for task in tasks]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
         return list(pool.map(function, tasks))
+    finally:
+        pool.shutdown(cancel_futures=True)  # after Ctrl-C nothing new is begun
 
 
 @compiled
