@@ -314,3 +314,12 @@ def test_a_scenario_must_be_one() -> None:
         with pytest.raises(tc.TacitaError) as error:
             measure(pl.DataFrame({"sex": ["f"]}), {"keys": ["sex"]})  # type: ignore[operator]
         assert str(error.value) == message
+
+
+def test_describe_shows_scales_and_no_values(run: Run) -> None:
+    Path("s.csv").write_text(people("region", "north,,north,south,south,south"))
+    code, out, err = run("describe", "s.csv")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0] == "6 records, 5 variables"
+    assert out.splitlines()[4].split() == ["region", "nominal", "(inferred)", "2", "1"]
+    assert "north" not in out

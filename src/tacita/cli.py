@@ -215,6 +215,20 @@ def save_profile(profile: Any, out: Path, *, overwrite: bool) -> Path:
 
 
 @app.command()
+def describe(file: Annotated[Path, typer.Argument(help="The survey file.")]) -> None:
+    """One line per variable: label, scale (declared or inferred), different and missing values; no values."""
+    from tacita.data.files import read
+    from tacita.result import columns
+
+    data = read(file)
+    rows: list[tuple[str, ...]] = [("variable", "label", "scale", "values", "missing")]
+    for each in data.describe().iter_rows(named=True):
+        scale = each["scale"] + (" (inferred)" if each["inferred"] else "")
+        rows.append((repr(each["variable"])[1:-1], each["label"], scale, f"{each['values']:,}", f"{each['missing']:,}"))
+    _say(f"{len(data):,} records, {len(data.columns):,} variables\n{columns(rows)}")
+
+
+@app.command()
 def convert(
     source: Annotated[Path, typer.Argument(help="The file to read.")],
     target: Annotated[Path, typer.Argument(help="The file to write; its suffix says what kind.")],
