@@ -58,3 +58,19 @@ def test_count_within_boxes(kind: str) -> None:
     reach = np.abs(y) * 0.25
     near = (np.abs(x[None, :, :] - y[:, None, :]) <= reach[:, None, :]).all(axis=2)
     assert count_within(build(x, 8), y, reach).tolist() == near.sum(axis=1).tolist()
+
+
+def test_equal_points_are_in_one_leaf() -> None:
+    draw = np.random.default_rng(2)
+    points = draw.integers(0, 3, (5000, 3)).astype(np.float64)
+    tree = build(points, 1)
+    assert np.count_nonzero(tree.left < 0) == 27
+    # Most records have the same value in most dimensions: the tree does not get deep.
+    points = np.where(draw.random((5000, 12)) < 0.98, 0.0, draw.integers(0, 50, (5000, 12)))
+    tree = build(points, 1)
+    check_tree(tree, points)
+    depth = np.zeros(len(tree.left), np.int64)
+    for node, left in enumerate(tree.left):
+        if left >= 0:
+            depth[left : left + 2] = depth[node] + 1
+    assert depth.max() < np.log2(5000) + 2 * 12 + 1

@@ -111,7 +111,8 @@ def nearest(
     Gives how many there are, and how many points share the least sum.
     """
     room, found, ties = len(rows), 0, 0
-    waiting, least = np.zeros(DEPTH, np.int64), np.zeros(DEPTH)
+    waiting, least = np.empty(DEPTH, np.int64), np.empty(DEPTH)
+    waiting[0], least[0] = 0, 0.0
     top = 1 if left.size[0] > 0 else 0
     while top > 0:
         top -= 1
@@ -197,7 +198,8 @@ def _insert(rows: Ints, sums: Floats, found: int, row: int, total: float, last: 
 def farthest(tree: Tree, left: Remaining, values: Floats, row: int, metric: Metric, last: bool) -> int:
     """The point farthest from a row of values; -1 if none is left."""
     best, best_row = -1.0, -1
-    waiting, most = np.zeros(DEPTH, np.int64), np.full(DEPTH, np.inf)
+    waiting, most = np.empty(DEPTH, np.int64), np.empty(DEPTH)
+    waiting[0], most[0] = 0, np.inf
     top = 1 if left.size[0] > 0 else 0
     while top > 0:
         top -= 1

@@ -41,6 +41,8 @@ BINS = 1 << 14
 """Into so many bins at most the pairs between the limits are counted."""
 ROOM = 1 << 24
 """About so many pairs between the limits are listed one by one; if there are more they are only counted."""
+LEAF = 64
+"""Points up to which a node is not split: more than for single queries, since loops over a leaf vectorise."""
 BLOCK = 1 << 13
 """Fewer released records are not worth a second thread."""
 
@@ -71,7 +73,7 @@ def pairs(y: Floats, x: Floats, metric: Metric | None = None, *, relative: bool 
     y, x = (np.ascontiguousarray(values, dtype=np.float64) for values in (y, x))
     metric, unit = without_overflow(metric or euclidean(np.ones(y.shape[1])), y, x)
     scale = np.where(metric.kind == MISMATCH, 1.0, metric.weight)
-    released, original = in_threads(lambda values: build(values, scale=scale), (y, x), worth=len(y) > BLOCK)
+    released, original = in_threads(lambda values: build(values, LEAF, scale), (y, x), worth=len(y) > BLOCK)
     norm = norms(y, metric) if relative else np.full(len(y), unit)
     place = np.empty(len(x), np.int64)
     place[original.order] = np.arange(len(x))
@@ -128,7 +130,8 @@ def sweep(given: Pairs, low: Floats | float, high: float | None = None, *, room:
     The limits are the same for all records if there is a `high`; `low` alone may be one for each.
     """
     n = len(given.norm)
-    under = greatest_sums(np.broadcast_to(np.float64(low), n), given.norm, given.metric.rooted)
+    limit = np.ascontiguousarray(np.broadcast_to(low, n), dtype=np.float64)
+    under = greatest_sums(limit, given.norm, given.metric.rooted)
     upto, first, shift = under, 0, 62
     if high is not None:
         first, shift = bits(float(low)), bin_shift(float(low), high)

@@ -1,7 +1,8 @@
 """A k-d tree over records: how many lie within reach, without looking at pairs.
 
-Points are split at the median of the widest dimension until few are left; every node knows the box around its points,
-so whole nodes are counted or passed over at once. Results are exact: only comparisons decide.
+Points are split at the median of the widest dimension until few are left, or one point many times over. Every node
+knows the box around its points, so whole nodes are counted or passed over at once. Results are exact: only comparisons
+decide.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.compiled import compiled
 
-LEAF = 64
+LEAF = 16
 """Points up to which a node is not split further."""
-DEPTH = 128
-"""More nodes never wait at once: a path has at most one waiting node on each level."""
+DEPTH = 256
+"""More nodes never wait at once: one on each level, and there are few more levels than halvings of the file."""
 
 
 class Tree(NamedTuple):
@@ -56,7 +57,7 @@ def build(points: Floats, leaf: int = LEAF, scale: Floats | None = None) -> Tree
 def _build(points: Floats, leaf: int, scale: Floats) -> tuple[Floats, Ints, Ints, Ints, Ints, Floats, Floats]:
     """The rows of points are put in the order of the tree."""
     n, dimensions = points.shape
-    most = max(1, 4 * (n // leaf + 1))
+    most = max(1, 2 * n)
     order = np.arange(n)
     start, stop = np.zeros(most, np.int64), np.zeros(most, np.int64)
     left = np.full(most, -1)
@@ -70,8 +71,7 @@ def _build(points: Floats, leaf: int, scale: Floats) -> tuple[Floats, Ints, Ints
         first, last = start[node], stop[node]
         widest = _box(points, first, last, scale, low, high, node)
         if last - first > leaf and high[node, widest] > low[node, widest]:
-            middle = (first + last) // 2
-            _select(order, points, widest, first, last - 1, middle)
+            middle = _divide(order, points, widest, first, last)
             left[node] = nodes
             start[nodes], stop[nodes] = first, middle
             start[nodes + 1], stop[nodes + 1] = middle, last
@@ -84,7 +84,8 @@ def _build(points: Floats, leaf: int, scale: Floats) -> tuple[Floats, Ints, Ints
     for i in range(n):
         for j in range(dimensions):
             columns[j, i] = points[i, j]
-    return columns, order, start[:nodes], stop[:nodes], left[:nodes], low[:nodes], high[:nodes]
+    start, stop, left = start[:nodes].copy(), stop[:nodes].copy(), left[:nodes].copy()
+    return columns, order, start, stop, left, low[:nodes].copy(), high[:nodes].copy()
 
 
 @compiled
@@ -107,6 +108,27 @@ def _swap(order: Ints, points: Floats, i: int, k: int) -> None:
     order[i], order[k] = order[k], order[i]
     for j in range(points.shape[1]):
         points[i, j], points[k, j] = points[k, j], points[i, j]
+
+
+@compiled
+def _divide(order: Ints, points: Floats, j: int, first: int, last: int) -> int:
+    """Divide points at the median; equal values stay together, so that equal points end up in one leaf.
+
+    Gives the place of the first point of the second part.
+    """
+    middle = (first + last) // 2
+    _select(order, points, j, first, last - 1, middle)
+    value = points[middle, j]
+    below, upto = middle, middle + 1  # of those equal to the median: the first, and one after the last
+    for i in range(middle - 1, first - 1, -1):
+        if points[i, j] == value:
+            below -= 1
+            _swap(order, points, i, below)
+    for i in range(middle + 1, last):
+        if points[i, j] == value:
+            _swap(order, points, i, upto)
+            upto += 1
+    return below if below > first and (middle - below <= upto - middle or upto == last) else upto
 
 
 @compiled
