@@ -8,7 +8,7 @@ from benchmarks import measure
 
 ALPHA = 0.05
 PAIRS = 20_000
-"""So many records have all their pairs compared by the naive way, in 3.2 GB; more would take too much memory."""
+"""So many records have all their pairs compared by the naive way, in more than 6 GB; more would not fit."""
 TARGETS = {(100_000, 2): 3.0, (100_000, 4): 15.0, (1_000_000, 2): 60.0}
 """Seconds on two cores, by records and keys."""
 
