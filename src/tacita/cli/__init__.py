@@ -1,0 +1,79 @@
+"""The command line: parse, call, show. No statistics here.
+
+One module for each group of commands; each lists its commands by name. Exit codes: 0 done, 1 the file does not keep the
+policy (`--fail-if-unsafe`), 2 the user's mistake.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Annotated, Any
+
+import typer
+
+from tacita import __version__
+from tacita.check import Caution, TacitaError
+from tacita.cli import assess, demo, files, plot
+from tacita.cli.terminal import say
+
+GROUPS = (demo, assess, files)
+"""Modules whose COMMANDS are commands of `tacita`, in the order of its help."""
+
+
+def _version(value: bool) -> None:
+    if value:
+        say(f"tacita {__version__}")
+        raise typer.Exit
+
+
+def options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="The version.")] = False,
+) -> None:
+    """Statistical disclosure control for microdata."""
+
+
+def _app() -> typer.Typer:
+    app = typer.Typer(
+        no_args_is_help=True,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        help="Statistical disclosure control for microdata: who in a file is at risk, and under which attack?",
+    )
+    app.callback()(options)
+    for group in GROUPS:
+        for name, command in group.COMMANDS.items():
+            app.command(name)(command)
+    figures = typer.Typer(no_args_is_help=True, help="Draw a figure.")
+    for name, command in plot.FIGURES.items():
+        figures.command(name)(command)
+    app.add_typer(figures, name="plot")
+    return app
+
+
+app = _app()
+
+
+def main() -> None:
+    """Run the command line; the user's mistakes are one sentence and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # A console that cannot show a sign must not end the work.
+            stream.reconfigure(errors="replace")
+    warnings.simplefilter("default")
+    warnings.simplefilter("ignore", Caution)
+    warnings.showwarning = _show_warning
+    try:
+        app(standalone_mode=True)
+    except TacitaError as error:
+        sys.stderr.write(f"tacita: {error}\n")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.stderr.write("tacita: stopped; nothing was written.\n")
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(0)
+
+
+def _show_warning(message: Any, category: Any, *_: Any, **__: Any) -> None:
+    sys.stderr.write(f"tacita: {message}\n")

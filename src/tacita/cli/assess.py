@@ -1,0 +1,161 @@
+"""`tacita assess`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tacita.check import TacitaError
+from tacita.cli.terminal import names, progress_bar, say
+
+
+def assess(
+    file: Annotated[
+        Path,
+        typer.Argument(help="The survey file: text, Parquet, Arrow, Excel, SPSS, Stata or SAS, by its suffix."),
+    ],
+    keys: Annotated[str | None, typer.Option(help="Key variables, separated by commas.")] = None,
+    weight: Annotated[str | None, typer.Option(help="Sampling weight.")] = None,
+    household: Annotated[str | None, typer.Option(help="Household identifier.")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="Sensitive variables, separated by commas.")] = None,
+    numeric_keys: Annotated[str | None, typer.Option(help="Numeric key variables, separated by commas.")] = None,
+    missing: Annotated[str | None, typer.Option(help="Rule for missing key values, e.g. wildcard.")] = None,
+    attack: Annotated[str | None, typer.Option(help="Attack model, M1 to M5.")] = None,
+    attack_probability: Annotated[float | None, typer.Option(help="Probability of an attack, for M4.")] = None,
+    population_size: Annotated[float | None, typer.Option(help="Units in the population, without weights.")] = None,
+    sampling_fraction: Annotated[float | None, typer.Option(help="n/N, without weights.")] = None,
+    k: Annotated[int | None, typer.Option(help="k that counts as safe (policy).")] = None,
+    risk: Annotated[float | None, typer.Option(help="Individual risk that counts as safe (policy).")] = None,
+    rate: Annotated[float | None, typer.Option(help="Re-identification rate that counts as safe (policy).")] = None,
+    household_risk: Annotated[float | None, typer.Option(help="Household risk that counts as safe (policy).")] = None,
+    scenario: Annotated[Path | None, typer.Option(help="Scenario file (TOML).")] = None,
+    policy: Annotated[Path | None, typer.Option(help="Policy file (TOML).")] = None,
+    register: Annotated[Path | None, typer.Option(help="File of the population with the same keys.")] = None,
+    method: Annotated[str, typer.Option(help="exact, or approximate as in sdcMicro.")] = "exact",
+    quantile: Annotated[float | None, typer.Option(help="Risk at this quantile of F, e.g. 0.05.")] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A further measure: presence, or with options unsafe_combinations:largest=2;threshold=5, or all."
+        ),
+    ] = None,
+    riskiest: Annotated[int, typer.Option(help="Show so many of the riskiest records.")] = 0,
+    delimiter: Annotated[str | None, typer.Option(help="Delimiter of a text file, if not found right.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file, if not found right.")] = None,
+    decimal: Annotated[str | None, typer.Option(help="Decimal sign of a text file, if not found right.")] = None,
+    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file, if not the first.")] = None,
+    catalog: Annotated[Path | None, typer.Option(help="SAS catalog with the value labels of a .sas7bdat file.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the results: JSON, records, figure.")] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace an existing folder.")] = False,
+    fail_if_unsafe: Annotated[bool, typer.Option(help="Exit with 1 if the file does not keep the policy.")] = False,
+) -> None:
+    """Measure the risk of re-identification of every record and of the whole file."""
+    from tacita.assessment import assess as measure_risk
+    from tacita.data.atomic import check_free
+    from tacita.data.files import read
+
+    given = {
+        "keys": names(keys),
+        "weight": weight,
+        "household": household,
+        "sensitive": names(sensitive),
+        "numeric_keys": names(numeric_keys),
+        "missing": missing,
+        "attack": attack,
+        "attack_probability": attack_probability,
+        "population_size": population_size,
+        "sampling_fraction": sampling_fraction,
+    }
+    who = _scenario(scenario, given)
+    safe = _policy(policy, {"k": k, "risk": risk, "rate": rate, "household_risk": household_risk})
+    if out is not None:
+        # Before the work, not after it.
+        check_free(out, overwrite=overwrite)
+    with progress_bar() as progress:
+        data = read(file, delimiter=delimiter, encoding=encoding, decimal=decimal, sheet=sheet, catalog=catalog)
+        profile = measure_risk(
+            data,
+            who,
+            safe,
+            register=register,
+            method=method,
+            quantile=quantile,
+            measures=_measures(measure or []),
+            progress=progress,
+        )
+    say(str(profile))
+    if riskiest:
+        say(f"\nRiskiest records\n{profile.riskiest(riskiest)}")
+    if out is not None:
+        say(f"\nwritten: {save_profile(profile, out, overwrite=overwrite)}")
+    if fail_if_unsafe and not profile.safe:
+        raise typer.Exit(1)
+
+
+def _measures(texts: list[str]) -> dict[str, dict[str, Any]]:
+    """`name:option=value;option=value` as names with options; values as TOML writes them, or plain text."""
+    import tomllib
+
+    found: dict[str, dict[str, Any]] = {}
+    for text in texts:
+        name, _, rest = text.partition(":")
+        options = found.setdefault(name.strip(), {})
+        for part in filter(None, (each.strip() for each in rest.split(";"))):
+            option, given, value = part.partition("=")
+            if not given:
+                raise TacitaError(f"options of a measure are written option=value; got {part!r}.")
+            try:
+                options[option.strip()] = tomllib.loads(f"value = {value}")["value"]
+            except tomllib.TOMLDecodeError:
+                options[option.strip()] = value.strip()
+    return found
+
+
+def _scenario(path: Path | None, given: dict[str, Any]) -> Any:
+    """The scenario of a file, with what the command line says in place of it."""
+    from tacita.scenario import Scenario
+
+    said = {name: value for name, value in given.items() if value is not None}
+    if path is None:
+        if "keys" not in said:
+            raise TacitaError("say what an intruder could know: --keys sex,age,region, or --scenario FILE.")
+        return Scenario(**said)
+    sources = ("weight", "population_size", "sampling_fraction")
+    if any(name in said for name in sources):
+        # What the command line says of the population stands in place of what the file says.
+        said = dict.fromkeys(sources) | said
+    return replace(Scenario.load(path), **said)
+
+
+def _policy(path: Path | None, given: dict[str, Any]) -> Any:
+    from tacita.policy import Policy
+
+    said = {name: value for name, value in given.items() if value is not None}
+    return replace(Policy() if path is None else Policy.load(path), **said)
+
+
+def save_profile(profile: Any, out: Path, *, overwrite: bool) -> Path:
+    """The results of an assessment in a folder: all or nothing."""
+    from tacita.data.atomic import new_folder
+    from tacita.data.files import write
+    from tacita.plots.save import save
+
+    with new_folder(out, overwrite=overwrite) as folder:
+        (folder / "risk.txt").write_text(str(profile) + "\n", encoding="utf-8")
+        (folder / "risk.json").write_text(profile.to_json() + "\n", encoding="utf-8")
+        write(profile.records, folder / "records.parquet")
+        chart = profile.plot()
+        save(chart, folder / "risk.png")
+        save(chart, folder / "risk.html")
+        for name, result in profile.further.items():
+            if result.figure is not None:
+                save(result.plot(), folder / f"{name}.png")
+        profile.scenario.save(folder / "scenario.toml")
+        profile.policy.save(folder / "policy.toml")
+    return out
+
+
+COMMANDS = {"assess": assess}

@@ -1,0 +1,75 @@
+"""`tacita describe`, `convert`, `join` and `split`: look at files and turn them into others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacita.cli.terminal import names, progress_bar, say
+
+
+def describe(file: Annotated[Path, typer.Argument(help="The survey file.")]) -> None:
+    """One line per variable: label, scale (declared or inferred), different and missing values; no values."""
+    from tacita.data.files import read
+    from tacita.result import columns
+
+    data = read(file)
+    rows: list[tuple[str, ...]] = [("variable", "label", "scale", "values", "missing")]
+    for each in data.describe().iter_rows(named=True):
+        scale = each["scale"] + (" (inferred)" if each["inferred"] else "")
+        rows.append((repr(each["variable"])[1:-1], each["label"], scale, f"{each['values']:,}", f"{each['missing']:,}"))
+    say(f"{len(data):,} records, {len(data.columns):,} variables\n{columns(rows)}")
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(help="The file to read.")],
+    target: Annotated[Path, typer.Argument(help="The file to write; its suffix says what kind.")],
+    rename: Annotated[bool, typer.Option(help="Change names that the format refuses.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
+) -> None:
+    """Write a survey file as another kind of file, with labels and missing codes where it can hold them."""
+    from tacita.data.files import read, write
+
+    with progress_bar() as progress:
+        progress(0.1, "reading")
+        data = read(source)
+        progress(0.5, "writing")
+        written = write(data, target, rename=rename, overwrite=overwrite)
+    say(f"written: {written} ({len(data):,} records, {len(data.columns):,} variables)")
+
+
+def join_files(
+    households: Annotated[Path, typer.Argument(help="The household file.")],
+    persons: Annotated[Path, typer.Argument(help="The person file.")],
+    on: Annotated[str, typer.Option(help="Household identifier; several separated by commas.")],
+    out: Annotated[Path, typer.Option(help="The file to write.")],
+    overwrite: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
+) -> None:
+    """Bring a household file and a person file together."""
+    from tacita.data.files import write
+    from tacita.data.hierarchy import join_households
+
+    data = join_households(households, persons, on=names(on) or ())
+    say(f"written: {write(data, out, overwrite=overwrite)} ({len(data):,} records)")
+
+
+def split_file(
+    source: Annotated[Path, typer.Argument(help="The file of persons with household variables.")],
+    on: Annotated[str, typer.Option(help="Household identifier; several separated by commas.")],
+    household_variables: Annotated[str, typer.Option(help="Variables of the household, separated by commas.")],
+    households: Annotated[Path, typer.Option(help="The household file to write.")],
+    persons: Annotated[Path, typer.Option(help="The person file to write.")],
+    overwrite: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
+) -> None:
+    """Take household variables out of a person file into a file of their own."""
+    from tacita.data.files import write
+    from tacita.data.hierarchy import split_households
+
+    above, below = split_households(source, on=names(on) or (), household_variables=names(household_variables) or ())
+    for data, path in ((above, households), (below, persons)):
+        say(f"written: {write(data, path, overwrite=overwrite)} ({len(data):,} records)")
+
+
+COMMANDS = {"describe": describe, "convert": convert, "join": join_files, "split": split_file}

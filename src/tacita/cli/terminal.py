@@ -1,0 +1,50 @@
+"""What every command needs of the terminal: lines, names separated by commas, a progress bar."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+SLOW = 2.0
+"""Seconds after which a progress bar appears."""
+
+
+def say(text: str = "") -> None:
+    """A line for the user; plain text, no markup in what comes from files."""
+    sys.stdout.write(text + "\n")
+
+
+def names(text: str | None) -> tuple[str, ...] | None:
+    """Names separated by commas; a name that has a comma in it is written in double quotes."""
+    if text is None:
+        return None
+    import csv
+
+    return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True)) if name.strip())
+
+
+@contextmanager
+def progress_bar() -> Iterator[Any]:
+    """A progress callback that shows a bar once the work takes longer than two seconds."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        console=Console(stderr=True),
+    )
+    task = bar.add_task("", total=1.0)
+    timer = threading.Timer(SLOW, bar.start)
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        yield lambda done, what: bar.update(task, completed=done, description=what)
+    finally:
+        timer.cancel()
+        if bar.live.is_started:
+            bar.stop()
