@@ -59,6 +59,11 @@ _HOMES = {
     "model_check": "tacita.risk.model_check",
     "confidentiality": "tacita.risk.confidentiality",
     "confidentiality_sets": "tacita.risk.confidentiality",
+    "Plan": "tacita.plan",
+    "Release": "tacita.release",
+    "Step": "tacita.protect.step",
+    "Remove": "tacita.protect.remove",
+    "Round": "tacita.protect.round",
     "log_noise": "tacita.data.demo.masking",
     "save": "tacita.plots.save",
     "TacitaError": "tacita.check",
@@ -82,10 +87,15 @@ if TYPE_CHECKING:
     from tacita.data.hierarchy import split_households as split_households
     from tacita.keys import KeyTable as KeyTable
     from tacita.keys import key_table as key_table
+    from tacita.plan import Plan as Plan
     from tacita.plots.save import save as save
     from tacita.policy import Policy as Policy
     from tacita.profile import RiskProfile as RiskProfile
+    from tacita.protect.remove import Remove as Remove
+    from tacita.protect.round import Round as Round
+    from tacita.protect.step import Step as Step
     from tacita.random import Draws as Draws
+    from tacita.release import Release as Release
     from tacita.risk.anonymity import k_anonymity as k_anonymity
     from tacita.risk.attackers import attackers as attackers
     from tacita.risk.benchmark import benchmark as benchmark

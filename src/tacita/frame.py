@@ -70,17 +70,85 @@ def to_native(frame: Frame, native: Any, changed: Iterable[str]) -> Any:
     door = nw.from_native(native, eager_only=True)
     given = {str(name): name for name in door.columns}
     backend = door.implementation
-    fresh = [
-        nw.new_series(given.get(name, name), frame[name].to_list(), backend=backend)
-        for name in frame.columns
-        if name in set(changed) or name not in given
-    ]
+    categorical = {name for name in door.columns if door.schema[name] in (nw.Categorical, nw.Enum)}
+    fresh = []
+    for name in frame.columns:
+        if name in set(changed) or name not in given:
+            series = _native_series(frame[name], backend, given.get(name) in categorical)
+            fresh.append(nw.from_native(series, series_only=True).alias(given.get(name, name)))
     return door.with_columns(*fresh).select([nw.col(given.get(name, name)) for name in frame.columns]).to_native()
+
+
+def _native_series(series: pl.Series, backend: Any, categorical: bool) -> Any:
+    if backend is nw.Implementation.PANDAS:
+        # Of texts pandas makes categories that occur; ordered ones bring their own.
+        return (
+            series.to_pandas().astype("category") if categorical and series.dtype == pl.String else series.to_pandas()
+        )
+    if backend is nw.Implementation.PYARROW:
+        import pyarrow
+
+        return pyarrow.chunked_array([series.to_arrow()])
+    return nw.new_series(series.name, series.to_list(), backend=backend).to_native()
+
+
+def of_kind(frame: Frame, native: Any) -> Any:
+    """A frame as the kind of table that the caller has, without his index or columns; None if he has none."""
+    if native is None or isinstance(native, pl.DataFrame):
+        return None
+    backend = nw.from_native(native, eager_only=True).implementation
+    if backend is nw.Implementation.PANDAS:
+        return frame.to_pandas()
+    return frame.to_arrow() if backend is nw.Implementation.PYARROW else None
+
+
+def blanked(frame: Frame, cells: Mapping[str, Bools]) -> Frame:
+    """A frame in which some cells are missing: by column, where."""
+    return frame.with_columns(
+        pl.when(pl.Series(~where)).then(pl.col(name)).otherwise(None).alias(name) for name, where in cells.items()
+    )
+
+
+def is_categorical(frame: Frame, name: str) -> bool:
+    """Whether a column carries a list of its categories."""
+    return isinstance(frame[name].dtype, pl.Categorical | pl.Enum)
+
+
+def used_categories(series: pl.Series) -> pl.Series:
+    """A column without the categories that no record has; a list of categories without order becomes texts."""
+    texts = series.cast(pl.String)
+    if not isinstance(series.dtype, pl.Enum):
+        return texts
+    present = set(texts.unique())
+    return texts.cast(pl.Enum([label for label in series.dtype.categories if label in present]))
+
+
+def only_used_categories(frame: Frame) -> Frame:
+    """A frame whose columns list no category that no record has."""
+    return frame.with_columns(used_categories(frame[name]) for name in frame.columns if is_categorical(frame, name))
+
+
+def different(left: pl.Series, right: pl.Series) -> Bools:
+    """Where two columns differ; missing equals missing, and a text differs from any number."""
+    kinds = [("text" if _kind(each) == "text" else each.dtype.is_numeric() or each.dtype) for each in (left, right)]
+    if kinds[0] != kinds[1]:
+        return (left.is_not_null() | right.is_not_null()).to_numpy()
+    return ~same(left, right)
 
 
 def table(columns: Mapping[str, Any]) -> Frame:
     """A frame of arrays and coded columns."""
     return pl.DataFrame([_column(name, values) for name, values in columns.items()])
+
+
+def rows(kinds: Mapping[str, type], given: Sequence[Sequence[Any]]) -> Frame:
+    """A frame of rows, its columns of the kinds given even where there are no rows."""
+    return pl.DataFrame(given, schema=dict(kinds), orient="row")
+
+
+def whole_numbers(values: Floats) -> pl.Series:
+    """Numbers as whole numbers, missing where NaN."""
+    return pl.Series(values).fill_nan(None).cast(pl.Int64)
 
 
 def _column(name: str, values: Any) -> pl.Series:
@@ -91,7 +159,7 @@ def _column(name: str, values: Any) -> pl.Series:
             labels = [str(label) for label in labels]
         lookup = pl.Series(name, [None, *labels])
         return lookup.gather(pl.Series(codes.astype(np.uint32)))
-    series = pl.Series(name, values)
+    series = values.alias(name) if isinstance(values, pl.Series) else pl.Series(name, values)
     return series.fill_nan(None) if series.dtype.is_float() else series
 
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
-from tacita.frame import Frame
+from tacita.frame import Frame, used_categories
 
 
 def read_text(source: bytes, *, delimiter: str, columns: Sequence[str], quote: str | None = '"') -> Frame:
@@ -129,7 +129,7 @@ def write_text(table: Frame, path: Path, *, delimiter: str, decimal: str) -> Non
 
 def write_parquet(table: Frame, path: Path, notes: Mapping[str, str]) -> None:
     """A Parquet file with notes beside the values; categories that no record has are not written."""
-    used = [_used(series) if series.dtype in (pl.Categorical, pl.Enum) else series for series in table]
+    used = [used_categories(series) if series.dtype in (pl.Categorical, pl.Enum) else series for series in table]
     with _written():
         pl.DataFrame(used).write_parquet(path, metadata=dict(notes))
 
@@ -169,7 +169,7 @@ def write_arrow(table: Frame, path: Path, notes: Mapping[str, str]) -> None:
     """An Arrow (Feather) file with notes beside the values; categories that no record has are not written."""
     from pyarrow import ipc
 
-    used = [_used(series) if series.dtype in (pl.Categorical, pl.Enum) else series for series in table]
+    used = [used_categories(series) if series.dtype in (pl.Categorical, pl.Enum) else series for series in table]
     with _written():
         # Polars writes no notes, so Arrow writes the file.
         arrow = pl.DataFrame(used).to_arrow().replace_schema_metadata(dict(notes))
@@ -295,12 +295,3 @@ def _written() -> Iterator[None]:
     except pl.exceptions.PolarsError:
         # A full disk comes as one of several errors; none of their texts may quote a cell.
         raise OSError("could not be written") from None
-
-
-def _used(series: pl.Series) -> pl.Series:
-    """Categories without those that no record has: a suppressed one would still stand in the written file."""
-    texts = series.cast(pl.String)
-    if not isinstance(series.dtype, pl.Enum):
-        return texts
-    present = set(texts.unique())
-    return texts.cast(pl.Enum([label for label in series.dtype.categories if label in present]))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from tacita import check
@@ -247,6 +247,25 @@ class Scenario(Declared):
             raise TacitaError(
                 f"population_size must be at least the {len(data):,} records of the file; got {self.population_size!r}."
             )
+
+
+def restricted(scenario: Scenario, columns: Sequence[str]) -> Scenario | None:
+    """The scenario of a file that has only these columns: roles of others are dropped. None if no key is left."""
+    there = set(columns)
+    given: dict[str, Any] = {}
+    for name in ("keys", "household_variables", "strata", "sensitive", "numeric_keys", "identifiers"):
+        given[name] = tuple(each for each in getattr(scenario, name) if each in there)
+    for name in ("weight", "household", "person"):
+        given[name] = getattr(scenario, name) if getattr(scenario, name) in there else None
+    for name in ("known", "not_applicable"):
+        given[name] = {each: value for each, value in getattr(scenario, name).items() if each in there}
+    sets = {name: tuple(each for each in key_set.keys if each in there) for name, key_set in scenario.key_sets.items()}
+    given["key_sets"] = {name: replace(scenario.key_sets[name], keys=keys) for name, keys in sets.items() if keys}
+    keys = {*given["keys"], *(each for keys in sets.values() for each in keys)}
+    given["error_rates"] = {each: value for each, value in scenario.error_rates.items() if each in keys}
+    if scenario.attack == "M5" and given["weight"] is None:
+        given["attack"] = "M3"
+    return replace(scenario, **given) if keys or given["numeric_keys"] else None
 
 
 def checked(scenario: Any) -> Scenario:

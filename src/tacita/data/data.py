@@ -90,6 +90,8 @@ class Data:
     """Columns that differ from the caller's table."""
     numbers_of_records: Ints | None = None
     """Record numbers, if they are not simply 1 to n."""
+    perturbed: frozenset[str] = frozenset()
+    """Columns in which a protection step exchanged values for wrong ones, so that counts of them mean little."""
 
     def __post_init__(self) -> None:
         check.columns_exist("variables", list(self.variables), self.columns)
@@ -98,7 +100,9 @@ class Data:
 
     @classmethod
     def of(cls, source: Any, variables: Mapping[str, Variable] | None = None) -> Data:
-        """`Data` of anything that holds a table: Data, a path, or a pandas, Polars or Arrow table."""
+        """`Data` of anything that holds a table: Data, a path, a pandas, Polars or Arrow table, or a release."""
+        if not isinstance(source, Data) and isinstance(getattr(source, "data", None), Data):
+            source = source.data
         if isinstance(source, Data):
             return source if variables is None else replace(source, variables=variables)
         if isinstance(source, str | Path):
@@ -180,16 +184,53 @@ class Data:
             codes, values = codes + np.uint32(1), ("", *values)
         return Coded(codes, values)
 
-    def with_columns(self, columns: Mapping[str, Any]) -> Data:
-        """A copy with some columns replaced or added."""
+    def with_columns(self, columns: Mapping[str, Any], variables: Mapping[str, Variable] | None = None) -> Data:
+        """A copy with some columns replaced or added, and what is known of them if that changes."""
         fresh = frame.table(columns)
         return replace(
-            self, table=self.table.with_columns(fresh.get_columns()), changed=self.changed | frozenset(columns)
+            self,
+            table=self.table.with_columns(fresh.get_columns()),
+            changed=self.changed | frozenset(columns),
+            variables={**self.variables, **(variables or {})},
+        )
+
+    def blanked(self, cells: Mapping[str, Bools]) -> Data:
+        """A copy in which some cells are missing: by column, where."""
+        return replace(self, table=frame.blanked(self.table, cells), changed=self.changed | frozenset(cells))
+
+    def without(self, names: Iterable[str]) -> Data:
+        """A copy without some columns."""
+        gone = set(names)
+        return replace(
+            self,
+            table=self.table.drop(gone),
+            variables={name: known for name, known in self.variables.items() if name not in gone},
+            changed=self.changed - gone,
+            perturbed=self.perturbed - gone,
         )
 
     def take(self, rows: Ints) -> Data:
-        """Some of the records, in the order given, with their record numbers."""
-        return Data(self.table[rows], self.variables, numbers_of_records=self.record[rows])
+        """Some of the records, in the order given, with their record numbers; the caller's index is gone."""
+        table = self.table[rows]
+        return Data(
+            table,
+            self.variables,
+            native=frame.of_kind(table, self.native),
+            numbers_of_records=self.record[rows],
+            perturbed=self.perturbed,
+        )
+
+    def rebuilt(self) -> Data:
+        """The same records with nothing of values that no record has (any more).
+
+        Categories, their declared order and value labels are cut down to what occurs, and the caller's own table,
+        which holds what the values were, is let go.
+        """
+        kept = {name: _of_values_present(self, name) for name in self.variables}
+        categorical = [name for name in self.columns if frame.is_categorical(self.table, name)]
+        table = frame.only_used_categories(self.table)
+        fresh = replace(self, table=table, variables=kept, changed=self.changed | frozenset(categorical))
+        return replace(fresh, native=fresh.to_native(), changed=frozenset())
 
     def to_native(self) -> Any:
         """The caller's kind of table: index and untouched columns as they were."""
@@ -231,6 +272,16 @@ def used_value_labels(data: Data, name: str) -> dict[Any, str]:
     """
     present = set(frame.coded(data.table, name).values)
     return {code: label for code, label in data.variable(name).value_labels.items() if code in present}
+
+
+def _of_values_present(data: Data, name: str) -> Variable:
+    """What is known of a variable, without labels and places in the order of values that no record has."""
+    known = data.variable(name)
+    if not known.value_labels and not known.order:
+        return known
+    present = set(frame.coded(data.table, name).values)
+    labels = {code: label for code, label in known.value_labels.items() if code in present}
+    return replace(known, value_labels=labels, order=tuple(value for value in known.order if value in present))
 
 
 def _compacted(codes: NDArray[Any], values: tuple[Any, ...]) -> Coded:

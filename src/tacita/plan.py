@@ -1,0 +1,177 @@
+"""A plan: the steps that turn a file into a release. Plans are data; undo is dropping the last step."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+from tacita import check
+from tacita.changes import changes
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.declared import Declared
+from tacita.policy import Policy
+from tacita.protect.step import Context, Progress, Step, silent
+from tacita.protect.steps import step_of
+from tacita.random import Draws, fresh_seed
+from tacita.release import Release
+from tacita.rules import Rule, broken_rules
+from tacita.scenario import Scenario, checked, restricted
+
+log = logging.getLogger("tacita")
+
+
+@dataclass(frozen=True)
+class Plan(Declared):
+    """What is done to the data, step by step.
+
+    Nothing in a plan is secret: the seed of the random draws is not part of it, but of the release that it made.
+    Every step gets a label, and draws depend on it, so dropping one step leaves what the others draw as it was.
+
+    >>> import tacita as tc
+    >>> plan = tc.Plan([tc.Remove("name"), tc.Round("income", base=100)])
+    >>> print(plan)
+    1. remove name: remove(variables = ['name'])
+    2. round income: round(variables = ['income'], base = 100.0)
+    >>> tc.Plan.from_toml(plan.to_toml()) == plan
+    True
+    """
+
+    section: ClassVar[str] = "plan"
+
+    steps: tuple[Step, ...] = ()
+    """The steps, in the order in which they are applied."""
+
+    def __post_init__(self) -> None:
+        steps = (self.steps,) if isinstance(self.steps, Step) else tuple(self.steps)
+        wrong = [each for each in steps if not isinstance(each, Step)]
+        if wrong:
+            raise TacitaError(f"a plan is a list of steps, as Plan([Suppress()]); got {type(wrong[0]).__name__} in it.")
+        check.unique_names("labels of a plan's steps", [step.label for step in steps if step.label])
+        object.__setattr__(self, "steps", _labelled(steps))
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __str__(self) -> str:
+        lines = [f"{place}. {step.label}: {step}" for place, step in enumerate(self.steps, start=1)]
+        return "\n".join(lines) or "no steps"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the steps."""
+        return tuple(step.label for step in self.steps)
+
+    def then(self, *steps: Step) -> Plan:
+        """The plan with further steps behind."""
+        return Plan((*self.steps, *steps))
+
+    def without(self, *labels: str) -> Plan:
+        """The plan without some steps; the others draw as before."""
+        unknown = [label for label in labels if label not in self.labels]
+        if unknown:
+            raise TacitaError(
+                f"the plan has no step {check.quoted(unknown)}; its steps are {check.quoted(self.labels)}."
+            )
+        return Plan(tuple(step for step in self.steps if step.label not in labels))
+
+    def undo(self) -> Plan:
+        """The plan without its last step."""
+        if not self.steps:
+            raise TacitaError("the plan has no steps; there is nothing to undo.")
+        return Plan(self.steps[:-1])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The steps as tables: the kind of step, a label that is not the usual one, and its parameters."""
+        tables = []
+        for step in self.steps:
+            given = step.to_dict()
+            if step.label == step.usual_label:
+                del given["label"]
+            tables.append({"step": step.kind()} | given)
+        return {"steps": tables}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any], known: Iterable[type[Step]] = ()) -> Self:
+        """The plan of a mapping as `to_dict` gives it; `known` are steps besides Tacita's own."""
+        unknown = [name for name in given if name != "steps"]
+        if unknown:
+            raise TacitaError(f"plan has no field {unknown[0]!r}. The fields are steps.")
+        tables = given.get("steps", [])
+        if not isinstance(tables, list | tuple) or not all(isinstance(each, Mapping) for each in tables):
+            raise TacitaError("the steps of a plan are tables, each headed [[plan.steps]].")
+        return cls(tuple(step_of(each, known) for each in tables))
+
+    def apply(
+        self,
+        data: Any,
+        scenario: Scenario,
+        policy: Policy | None = None,
+        *,
+        rules: Iterable[Rule] = (),
+        seed: int | None = None,
+        progress: Progress | None = None,
+    ) -> Release:
+        """Do everything, and count what it changed.
+
+        The data are never changed. `rules` are relations between variables that the release should keep; violations
+        are listed in it. `seed` repeats a release; without it a secret one is drawn. Whoever knows the seed can undo
+        the protection: it belongs beside the original data. `progress(done, what)` is called between and inside steps,
+        and may raise to stop the work.
+
+        >>> import tacita as tc
+        >>> survey = tc.household_survey(200, population=4000)
+        >>> release = tc.Plan([tc.Round("income", base=1000)]).apply(survey.data, survey.scenario)
+        >>> len(release.data) == len(survey.data)
+        True
+        """
+        original, limits, show = Data.of(data), policy or Policy(), progress or silent
+        checked(scenario).check_against(original)
+        draws = Draws(fresh_seed() if seed is None else seed)
+        now, who = original, scenario
+        done = []
+        for place, step in enumerate(self.steps):
+            show(place / len(self.steps), step.label)
+            context = Context(who, limits, draws.step(step.label), original, _part(show, place, len(self.steps)))
+            made = step.apply(now, context)
+            fresh = replace(made.data, perturbed=made.data.perturbed | frozenset(made.perturbed))
+            done.append(changes(now, fresh, step.label, str(step), made.remarks, made.figures))
+            log.info("step %s: %d cells changed", step.label, sum(done[-1].cells.values()))
+            now = fresh
+            remaining = restricted(who, now.columns)
+            if remaining is None:
+                raise TacitaError(f"step {step.label!r} removes every key of the scenario; keep at least one key.")
+            who = remaining
+        show(1.0, "release")
+        return Release(
+            data=now.rebuilt(),
+            plan=self,
+            scenario=who,
+            original_scenario=scenario,
+            policy=limits,
+            changes=tuple(done),
+            broken=broken_rules(tuple(rules), original, now),
+            seed=draws.seed,
+            seed_given=seed is not None,
+        )
+
+
+def _labelled(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps, each with a label; a second step with the same usual label gets a number."""
+    taken = {step.label for step in steps if step.label}
+    labelled = []
+    for step in steps:
+        label, number = step.label or step.usual_label, 1
+        while not step.label and label in taken:
+            number += 1
+            label = f"{step.usual_label} {number}"
+        taken.add(label)
+        labelled.append(replace(step, label=label))
+    return tuple(labelled)
+
+
+def _part(show: Progress, place: int, steps: int) -> Progress:
+    """Progress of one step as progress of the plan."""
+    return lambda done, what: show((place + min(max(done, 0.0), 1.0)) / steps, what)

@@ -1,0 +1,1 @@
+"""Protection: one method per module, each a step of a plan."""

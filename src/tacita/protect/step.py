@@ -1,0 +1,104 @@
+"""A step: one thing that is done to the data, declared by name and parameters.
+
+Steps are frozen and are data: they print, compare, and go to TOML and back. A step never changes what it is given; it
+returns new `Data` with the same record numbers, and says in names and counts, never in values, what it did.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
+
+from tacita import check
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.declared import Declared
+from tacita.policy import Policy
+from tacita.random import Draws
+from tacita.scenario import Scenario
+
+Progress = Callable[[float, str], None]
+"""Called with the share of the work that is done and what is being done; it may raise to stop the work."""
+
+
+def silent(done: float, what: str) -> None:
+    """Progress that nobody looks at."""
+
+
+class Context(NamedTuple):
+    """What a step may use besides the data."""
+
+    scenario: Scenario
+    """Who the intruder is: keys, weight, household, the missing-value rule. It names columns that are in the data."""
+    policy: Policy
+    """What counts as safe: a step that needs k takes it from here unless told otherwise."""
+    draws: Draws
+    """Random draws of this step, by record number."""
+    original: Data
+    """The data before the first step of the plan."""
+    progress: Progress = silent
+    """To be called now and then by work that takes over two seconds."""
+
+
+class Applied(NamedTuple):
+    """What a step made."""
+
+    data: Data
+    remarks: tuple[str, ...] = ()
+    """What the log should say besides the cells changed: names and counts, no values of the data."""
+    figures: Mapping[str, Any] = MappingProxyType({})
+    """The same as numbers and texts, for the log as a file."""
+    perturbed: tuple[str, ...] = ()
+    """Variables whose values were exchanged for wrong ones: counting them no longer says how many people look alike."""
+
+
+@dataclass(frozen=True)
+class Step(Declared, ABC):
+    """One thing that is done to the data."""
+
+    section: ClassVar[str] = "step"
+
+    label: str = field(default="", kw_only=True)
+    """What the log and the draws call the step; a plan gives it one. Two steps of a plan never have the same."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.section = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+    @classmethod
+    def kind(cls) -> str:
+        """The name of the step in a plan file: `top_code` for TopCode."""
+        return cls.section
+
+    @property
+    def usual_label(self) -> str:
+        """The label unless one is given: the kind of step and the variables that it names."""
+        named = [getattr(self, name, None) or () for name in ("variable", "variables")]
+        names = [name for given in named for name in ((given,) if isinstance(given, str) else given)]
+        return " ".join([self.kind(), ", ".join(map(str, names))]).strip()
+
+    @abstractmethod
+    def apply(self, data: Data, context: Context) -> Applied:
+        """The data with this done to it."""
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name} = {value!r}" for name, value in self.to_dict().items() if name != "label")
+        return f"{self.kind()}({given})"
+
+
+def present(step: Step, names: tuple[str, ...], data: Data) -> tuple[str, ...]:
+    """Names of variables that a step needs; an error names the step and those that are not there."""
+    check.columns_exist(f"variables of {step.label or step.usual_label!r}", names, data.columns)
+    return names
+
+
+def some_names(what: str, value: object) -> tuple[str, ...]:
+    """One or more names of variables."""
+    found = check.names(what, value)
+    if not found:
+        raise TacitaError(f"{what} must name at least one variable.")
+    return found

@@ -1,0 +1,182 @@
+"""What every step promises, checked on every step.
+
+A new step must be added to `EXAMPLES`, or the first test fails.
+"""
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError, fields
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tacita as tc
+from tacita import frame
+from tacita.check import TacitaError
+from tacita.data import Data, Variable
+from tacita.protect.step import Step
+from tacita.protect.steps import own_steps
+
+SURVEY = tc.household_survey(300, population=9000, seed=3)
+
+
+def with_blanks() -> Data:
+    """A household survey with missing values in keys and incomes, names, dates and texts."""
+    data, n = SURVEY.data, len(SURVEY.data)
+    place = np.arange(n)
+    names = [f"person {i:04d}" for i in range(n)]
+    days = pl.Series([None if i % 17 == 0 else i * 11 for i in range(n)], dtype=pl.Int32).cast(pl.Date)
+    nace = [f"{10 + i % 7}.{i % 5}" for i in range(n)]
+    more = data.with_columns({"name": names, "born": days, "nace": nace})
+    return more.blanked({"age": place % 13 == 0, "citizenship": place % 29 == 1, "income": place % 31 == 2})
+
+
+DATA = with_blanks()
+WHO = tc.Scenario(
+    keys=["region", "sex", "age", "citizenship"],
+    weight=SURVEY.scenario.weight,
+    household=SURVEY.scenario.household,
+    sensitive=["income"],
+    identifiers=["name"],
+)
+
+EXAMPLES: dict[str, tuple[Step, ...]] = {
+    "remove": (tc.Remove(), tc.Remove(["name", "born"])),
+    "round": (tc.Round("income", base=100), tc.Round(["income", "age"], digits=1)),
+}
+"""Every step, as it would be used."""
+
+STEPS = [step for examples in EXAMPLES.values() for step in examples]
+CHANGES_ROWS = {"random_order", "generalise"}
+"""Steps that drop or reorder records."""
+
+
+def named(step: Step) -> str:
+    return f"{step.kind()}-{STEPS.index(step)}"
+
+
+def applied(step: Step, data: Data = DATA, seed: int = 7) -> Data:
+    return tc.Plan([step]).apply(data, WHO, seed=seed).data
+
+
+def test_every_step_is_here_and_public() -> None:
+    assert set(EXAMPLES) == {step.kind() for step in own_steps()}
+    assert all(isinstance(step, own) for own in own_steps() for step in EXAMPLES[own.kind()])
+    assert all(getattr(tc, own.__name__) is own for own in own_steps())
+
+
+@pytest.mark.parametrize("step", STEPS, ids=named)
+def test_steps_are_frozen_and_comparable(step: Step) -> None:
+    with pytest.raises(FrozenInstanceError):
+        step.label = "other"  # type: ignore[misc]
+    again = type(step)(**{each.name: getattr(step, each.name) for each in fields(step)})
+    assert again == step
+
+
+@pytest.mark.parametrize("step", STEPS, ids=named)
+def test_steps_go_to_toml_and_back_and_do_the_same(step: Step) -> None:
+    plan = tc.Plan([step])
+    back = tc.Plan.from_toml(plan.to_toml())
+    assert back == plan
+    assert back.to_toml() == plan.to_toml()
+    assert tomllib.loads(plan.to_toml())["plan"]["steps"][0]["step"] == step.kind()
+    assert applied(back.steps[0]).table.equals(applied(step).table)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=named)
+def test_steps_leave_what_they_were_given(step: Step) -> None:
+    before, known = DATA.table.clone(), dict(DATA.variables)
+    applied(step)
+    assert DATA.table.equals(before)
+    assert dict(DATA.variables) == known
+
+
+@pytest.mark.parametrize("step", STEPS, ids=named)
+def test_the_same_seed_gives_the_same_release(step: Step) -> None:
+    one, other = applied(step), applied(step)
+    assert one.table.equals(other.table)
+    assert one.record.tolist() == other.record.tolist()
+    assert one.variables == other.variables
+
+
+@pytest.mark.parametrize("step", STEPS, ids=named)
+def test_steps_keep_records_and_their_numbers(step: Step) -> None:
+    made = applied(step)
+    if step.kind() in CHANGES_ROWS:
+        assert set(made.record) <= set(DATA.record)
+    else:
+        assert made.record.tolist() == DATA.record.tolist()
+
+
+def by_record(data: Data) -> Iterator[tuple[int, tuple[object, ...]]]:
+    return zip(data.record.tolist(), data.table.rows(), strict=True)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=named)
+def test_the_order_of_the_records_does_not_matter(step: Step) -> None:
+    order = np.random.RandomState(1).permutation(len(DATA))
+    assert dict(by_record(applied(step, DATA.take(order)))) == dict(by_record(applied(step)))
+
+
+@pytest.mark.parametrize("step", STEPS, ids=named)
+def test_the_log_counts_what_differs(step: Step) -> None:
+    release = tc.Plan([step]).apply(DATA, WHO, seed=7)
+    (change,) = release.changes
+    before = dict(by_record(DATA.without(change.variables_removed)))
+    after = dict(by_record(release.data.without(change.variables_added)))
+    columns = [name for name in DATA.columns if name not in change.variables_removed]
+    counted = dict.fromkeys(columns, 0)
+    touched = 0
+    for record, row in after.items():
+        differs = [one != other for one, other in zip(before[record], row, strict=True)]
+        touched += any(differs)
+        for name, differ in zip(columns, differs, strict=True):
+            counted[name] += differ
+    assert dict(change.cells) == {name: count for name, count in counted.items() if count}
+    assert change.records == touched
+    assert change.records_removed == len(before) - len(after)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=named)
+def test_no_message_of_the_log_quotes_a_value(step: Step) -> None:
+    marked = DATA.with_columns({"name": [f"Quetzalcoatl{i}" for i in range(len(DATA))]})
+    release = tc.Plan([step]).apply(marked, WHO, seed=7)
+    assert "Quetzalcoatl" not in str(release) + repr(release) + str(release.to_dict())
+
+
+@pytest.mark.parametrize("step", STEPS, ids=named)
+def test_variables_of_the_step_that_are_not_there_are_an_error(step: Step) -> None:
+    named_variables = [getattr(step, name, None) for name in ("variable", "variables")]
+    names = [name for given in named_variables if given for name in ((given,) if isinstance(given, str) else given)]
+    for name in names:
+        left = DATA.without([name])
+        who = tc.Scenario(keys=[key for key in WHO.keys if key != name])
+        with pytest.raises(TacitaError, match=f"not in the data: '{name}'"):
+            tc.Plan([step]).apply(left, who)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=named)
+def test_one_record_is_no_accident(step: Step) -> None:
+    """A file of one record is protected or refused in one sentence."""
+    try:
+        made = applied(step, DATA.take(np.array([5])))
+    except TacitaError as error:
+        assert str(error).endswith(".")
+    else:
+        assert len(made) <= 1
+
+
+@pytest.mark.parametrize("step", STEPS, ids=named)
+def test_steps_do_to_pandas_what_they_do_to_polars(step: Step) -> None:
+    given = DATA.table.to_pandas()
+    # pandas has no dates and no missing whole numbers: what it made of them is what both get.
+    ours, theirs = (applied(step, Data.of(each, DATA.variables)) for each in (pl.from_pandas(given), given))
+    for name in ours.columns:
+        assert not frame.different(ours.table[name], theirs.table[name]).any(), name
+    assert list(theirs.to_native().columns) == list(ours.columns)
+
+
+def test_labels_name_the_variables() -> None:
+    assert tc.Plan([tc.Round(["a", "b"], base=1)]).labels == ("round a, b",)
+    assert Variable() == Variable()
