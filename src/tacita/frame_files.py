@@ -11,7 +11,7 @@ import polars as pl
 
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
-from tacita.frame import Frame, used_categories
+from tacita.frame import Frame, rebuilt, used_categories
 
 
 def read_text(source: bytes, *, delimiter: str, columns: Sequence[str], quote: str | None = '"') -> Frame:
@@ -166,13 +166,15 @@ def arrow_note(path: Path, key: str) -> str | None:
 
 
 def write_arrow(table: Frame, path: Path, notes: Mapping[str, str]) -> None:
-    """An Arrow (Feather) file with notes beside the values; categories that no record has are not written."""
+    """An Arrow (Feather) file with notes beside the values, and nothing else that memory may hold besides them."""
     from pyarrow import ipc
 
-    used = [used_categories(series) if series.dtype in (pl.Categorical, pl.Enum) else series for series in table]
+    used = rebuilt(
+        pl.DataFrame([series.cast(pl.String) if series.dtype == pl.Categorical else series for series in table])
+    )
     with _written():
         # Polars writes no notes, so Arrow writes the file.
-        arrow = pl.DataFrame(used).to_arrow().replace_schema_metadata(dict(notes))
+        arrow = used.to_arrow().replace_schema_metadata(dict(notes))
     with (
         path.open("wb") as opened,
         ipc.new_file(opened, arrow.schema, options=ipc.IpcWriteOptions(compression="lz4")) as writer,

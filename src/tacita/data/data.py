@@ -223,12 +223,12 @@ class Data:
     def rebuilt(self) -> Data:
         """The same records with nothing of values that no record has (any more).
 
-        Categories, their declared order and value labels are cut down to what occurs, and the caller's own table,
-        which holds what the values were, is let go.
+        Columns are built anew, categories, their declared order and value labels are cut down to what occurs, and the
+        caller's own table, which holds what the values were, is let go.
         """
         kept = {name: _of_values_present(self, name) for name in self.variables}
         categorical = [name for name in self.columns if frame.is_categorical(self.table, name)]
-        table = frame.only_used_categories(self.table)
+        table = frame.rebuilt(self.table)
         fresh = replace(self, table=table, variables=kept, changed=self.changed | frozenset(categorical))
         return replace(fresh, native=fresh.to_native(), changed=frozenset())
 

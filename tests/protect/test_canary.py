@@ -1,0 +1,120 @@
+"""What was suppressed or recoded away is in no byte of what is published, whatever the format."""
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import ipc
+
+import tacita as tc
+from tacita.data import Data, Variable
+from tacita.protect.step import Applied, Context, Step
+from tacita.release import FORMATS
+
+CANARY = "Quetzalcoatlus"
+LABEL = "Paraceratherium"
+CODE = 73519
+N = 40
+
+
+@dataclass(frozen=True)
+class Blank(Step):
+    """Blank every cell that holds the canary, for these tests."""
+
+    variables: tuple[str, ...]
+
+    def apply(self, data: Data, context: Context) -> Applied:
+        cells = {}
+        for name in self.variables:
+            codes, values = data.coded(name)
+            wanted = [place + 1 for place, value in enumerate(values) if value in (CANARY, CODE)]
+            cells[name] = np.isin(codes, wanted)
+        return Applied(data.blanked(cells))
+
+
+def survey(kind: str) -> Data:
+    """A file with a text (or an ordered or plain category) and a labelled code that only record 8 has."""
+    jobs = ["farmer" if place % 2 else "smith" for place in range(N)]
+    jobs[7] = CANARY
+    codes = [1 + place % 2 for place in range(N)]
+    codes[7] = CODE
+    table = pl.DataFrame({"job": jobs, "code": codes, "sex": ["f", "m"] * (N // 2)})
+    known = {
+        "code": Variable(label="A code", value_labels={1: "one", 2: "two", CODE: LABEL}),
+        "job": Variable(scale="ordinal", order=("farmer", CANARY, "smith")) if kind == "ordered" else Variable(),
+    }
+    if kind == "enum":
+        table = table.with_columns(pl.col("job").cast(pl.Enum(["farmer", CANARY, "smith"])))
+    if kind == "categorical":
+        table = table.with_columns(pl.col("job").cast(pl.Categorical))
+    if kind == "pandas":
+        return Data.of(table.to_pandas().astype({"job": "category"}), known)
+    return Data.of(table, known)
+
+
+WHO = tc.Scenario(keys=["job", "code", "sex"])
+
+
+def unpacked(path: Path) -> bytes:
+    """The bytes of a file, and of what is inside it if it is an archive."""
+    raw = path.read_bytes()
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            raw += b"".join(archive.read(name) for name in archive.namelist())
+    if path.suffix == ".arrow":
+        table = ipc.open_file(raw).read_all()
+        chunks = [chunk for column in table.columns for chunk in column.chunks]
+        chunks += [chunk.dictionary for chunk in chunks if pa.types.is_dictionary(chunk.type)]
+        raw += b"".join(buffer.to_pybytes() for chunk in chunks for buffer in chunk.buffers() if buffer is not None)
+    if path.suffix == ".parquet":
+        texts = [field.name for field in pq.read_schema(path) if pa.types.is_large_string(field.type)]
+        table = pq.read_table(path, read_dictionary=texts)
+        raw += str(table.to_pydict()).encode() + str([c.chunks for c in table.columns]).encode()
+        raw += str(pq.read_metadata(path).row_group(0).to_dict()).encode()
+    return raw
+
+
+def found(folder: Path) -> list[str]:
+    """Files in which one of the marks stands, as text in any of three encodings or as a number."""
+    marks = [text.encode(encoding) for text in (CANARY, LABEL, str(CODE)) for encoding in ("utf-8", "utf-16-le")]
+    marks += [CODE.to_bytes(4, "little"), np.float64(CODE).tobytes(), np.float64(CODE).byteswap().tobytes()]
+    return [
+        each.name for each in sorted(folder.rglob("*")) if each.is_file() and any(m in unpacked(each) for m in marks)
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
+def test_the_search_finds_what_is_there(tmp_path: Path) -> None:
+    """In a file that still has it the canary is found, whatever the format."""
+    folder = tc.Plan().apply(survey("text"), WHO).save(tmp_path / "out", formats=list(FORMATS))
+    assert set(found(folder / "public")) == {*(f"data.{kind}" for kind in FORMATS), "codebook.csv"}
+
+
+@pytest.mark.parametrize("kind", ["text", "enum", "categorical", "ordered", "pandas"])
+@pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
+def test_no_released_format_holds_what_was_blanked(kind: str, tmp_path: Path) -> None:
+    release = tc.Plan([Blank(("job", "code"))]).apply(survey(kind), WHO)
+    folder = release.save(tmp_path / "out", formats=list(FORMATS))
+    assert found(folder) == []
+    assert len(list((folder / "public").iterdir())) == len(FORMATS) + 1
+    native = release.to_native()
+    if kind == "pandas":
+        assert isinstance(native, pd.DataFrame)
+        assert CANARY not in native["job"].dtype.categories
+        native.to_pickle(tmp_path / "native.pickle")
+        assert CANARY.encode() not in (tmp_path / "native.pickle").read_bytes()
+
+
+@pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
+def test_nor_does_the_release_in_memory() -> None:
+    """Everything that hangs on the released data, down to the caller's own table."""
+    release = tc.Plan([Blank(("job", "code"))]).apply(survey("pandas"), WHO)
+    data = release.data
+    held = [data.table.write_json(), str(data.variables), str(data.native), data.table.serialize(format="binary")]
+    assert all(CANARY not in str(each) and LABEL not in str(each) for each in held)
