@@ -14,6 +14,7 @@ from tacita.policy import Policy
 def test_defaults() -> None:
     policy = Policy()
     assert (policy.k, policy.risk, policy.rate, policy.household_risk) == (3, 0.1, 0.001, None)
+    assert (policy.neighbours, policy.perturbation) == (15, 0.15)
     assert str(policy) == "k = 3, individual risk at most 0.1, re-identification rate at most 0.1 %"
 
 
@@ -22,6 +23,11 @@ def test_printed() -> None:
         "k = 5, individual risk at most 0.1, re-identification rate at most 0.1 %, household risk at most 0.25"
     )
     assert str(Policy(k=None, risk=None, rate=None)) == "no limit at all"
+    # The limits of the plot are no limits of an assessment; chosen ones are shown beside those.
+    assert str(Policy(k=None, risk=None, rate=None, neighbours=3)) == "no limit at all"
+    assert str(Policy(risk=None, rate=None, neighbours=10)) == "k = 3, confidentiality plot: k = 10, r = 15 %"
+    assert str(Policy(risk=None, rate=None, perturbation=None)) == "k = 3, confidentiality plot: k = 15"
+    assert str(Policy(risk=None, rate=None, neighbours=None)) == "k = 3, confidentiality plot: no limit"
 
 
 def test_false_is_no_limit() -> None:
@@ -32,7 +38,13 @@ def test_false_is_no_limit() -> None:
 
 limits = st.one_of(st.none(), st.floats(1e-9, 1))
 policies = st.builds(
-    Policy, k=st.one_of(st.none(), st.integers(2, 1000)), risk=limits, rate=limits, household_risk=limits
+    Policy,
+    k=st.one_of(st.none(), st.integers(2, 1000)),
+    risk=limits,
+    rate=limits,
+    household_risk=limits,
+    neighbours=st.one_of(st.none(), st.integers(1, 1000)),
+    perturbation=st.one_of(st.none(), st.floats(1e-9, 10)),
 )
 
 
@@ -46,6 +58,7 @@ def test_what_is_written(tmp_path: Path) -> None:
     path = Policy(k=5).save(tmp_path / "policy.toml")
     assert path.read_text("utf-8") == (
         "format = 1\n\n[policy]\nk = 5\nrisk = 0.1\nrate = 0.001\nhousehold_risk = false\n"
+        "neighbours = 15\nperturbation = 0.15\n"
     )
     assert Policy.load(path) == Policy(k=5)
 
@@ -70,6 +83,10 @@ def test_numbers_of_numpy_become_pythons_own() -> None:
         ({"rate": -0.5}, "policy rate must be in (0, 1]; got -0.5."),
         ({"rate": "0.1"}, "policy rate must be in (0, 1]; got '0.1'."),
         ({"household_risk": float("nan")}, "policy household_risk must be in (0, 1]; got nan."),
+        ({"neighbours": 0}, "policy neighbours must be at least 1; got 0."),
+        ({"neighbours": 1.5}, "policy neighbours must be a whole number of at least 1; got 1.5."),
+        ({"perturbation": 0}, "policy perturbation must be above 0; got 0."),
+        ({"perturbation": float("inf")}, "policy perturbation must be a number; got inf."),
     ],
 )
 def test_bad_policies(given: dict[str, object], message: str) -> None:

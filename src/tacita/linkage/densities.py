@@ -57,12 +57,19 @@ def densities(given: Pairs, alpha: float = 0.05, *, sample: int | None = None) -
 
     >>> from tacita.linkage.sweep import pairs
     >>> x = np.arange(100.0, 200.0)[:, None]
-    >>> densities(pairs(x + 0.5, x), alpha=0.05).region.round(4).tolist()
-    [[0.0017, 0.006]]
+    >>> densities(pairs(x + 0.5, x), alpha=0.05).region.round(3).tolist()
+    [[0.002, 0.006]]
     """
+    return densities_and_pairs(given, alpha, sample=sample)[0]
+
+
+def densities_and_pairs(
+    given: Pairs, alpha: float = 0.05, *, sample: int | None = None
+) -> tuple[Densities, Distribution]:
+    """`densities`, and z of the pairs of different records that u was estimated from."""
     zero = _zero(given)
     true = np.where(given.true == 0, zero, given.true)
-    true = np.log(true[np.isfinite(true)])
+    true = np.sort(np.log(true[np.isfinite(true)]))  # sorted: sums must not depend on the order of a file
     bandwidth = silverman(true)
     grid = _grid(true, bandwidth)
     # Beyond the grid m and t are 0; u is felt from one kernel further on.
@@ -73,7 +80,7 @@ def densities(given: Pairs, alpha: float = 0.05, *, sample: int | None = None) -
     u = smoothed(np.log(np.where(z == 0, zero, z)), count, grid, bandwidth) / max(other.pairs, 1)
     ratio = _log_ratio(m, u)
     tau = _critical_ratio(_ratio(z, zero, grid, ratio), count, most_counted(alpha, other.pairs))
-    return Densities(grid, m, u, bandwidth, zero, tau, _region(grid, ratio, tau, zero), other.width)
+    return Densities(grid, m, u, bandwidth, zero, tau, _region(grid, ratio, tau, zero), other.width), other
 
 
 def silverman(values: Floats) -> float:
@@ -205,8 +212,10 @@ def kolmogorov_smirnov(given: Pairs, other: Distribution) -> KolmogorovSmirnov:
     if not other.pairs:
         return KolmogorovSmirnov(0.0, 0.0, 0.0)
     # Both distribution functions before and after each value or bin, the last one before infinity.
-    low, high = np.append(other.low, np.inf), np.append(other.high, np.inf)
-    upto = np.concatenate([[0.0], np.cumsum(other.count)]) / other.pairs
+    low, high, count = other.low, other.high, other.count
+    if not len(low) or np.isfinite(low[-1]):
+        low, high, count = np.append(low, np.inf), np.append(high, np.inf), np.append(count, 0.0)
+    upto = np.concatenate([[0.0], np.cumsum(count)])[:-1] / other.pairs
     before = np.searchsorted(true, low, side="left") / n
     after, upto_after = np.searchsorted(true, high, side="right") / n, np.append(upto[1:], 1.0)
     distance = float(max(np.abs(before - upto).max(), np.abs(after - upto_after).max()))

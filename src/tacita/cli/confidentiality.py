@@ -1,0 +1,117 @@
+"""`tacita confidentiality`: all tables of a released file against the original, for several key sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tacita.check import TacitaError
+from tacita.cli.terminal import names, progress_bar, say
+
+NOISE = 0.5
+"""Standard deviation of the noise with which the demo survey is masked, on the log scale."""
+
+
+def confidentiality(
+    original: Annotated[Path | None, typer.Argument(help="The original file.")] = None,
+    released: Annotated[Path | None, typer.Argument(help="The released file: the same records, same order.")] = None,
+    keys: Annotated[
+        list[str] | None, typer.Option(help="Numeric keys, separated by commas; once for each key set.")
+    ] = None,
+    strata: Annotated[str | None, typer.Option(help="Variables that split the file, separated by commas.")] = None,
+    alpha: Annotated[float, typer.Option(help="Share of wrong pairs that count as neighbours.")] = 0.05,
+    alphas: Annotated[str | None, typer.Option(help="Several shares to compare, e.g. 0.01,0.05,0.1.")] = None,
+    metric: Annotated[str, typer.Option(help="How unlike records are, e.g. standardised or gower.")] = "relative",
+    ratio: Annotated[
+        bool | None, typer.Option(help="Neighbours by the likelihood ratio too; unless the file is large.")
+    ] = None,
+    policy: Annotated[Path | None, typer.Option(help="Policy file (TOML) with neighbours and perturbation.")] = None,
+    log: Annotated[bool, typer.Option(help="Compare on the log scale.")] = False,
+    unit_free: Annotated[bool, typer.Option(help="Compare on a log scale without units.")] = False,
+    zeros: Annotated[str, typer.Option(help="On the log scale: shift zeros, or exclude their records.")] = "shift",
+    size: Annotated[str | None, typer.Option(help="Variable that says which unit is the largest.")] = None,
+    demo: Annotated[bool, typer.Option(help="On the survey of enterprises that comes with Tacita, masked.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for the tables as text and CSV, and the figure.")] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace an existing folder.")] = False,
+) -> None:
+    """Links, critical distances, likelihood ratios and ranks by stratum, for one key set or several."""
+    from tacita.data.atomic import check_free
+    from tacita.policy import Policy
+    from tacita.risk.confidentiality import confidentiality_alphas, confidentiality_sets
+
+    if out is not None:
+        check_free(out, overwrite=overwrite)
+    options: dict[str, Any] = {
+        "strata": names(strata),
+        "metric": metric,
+        "policy": None if policy is None else Policy.load(policy),
+        "log": "unit_free" if unit_free else log,
+        "zeros": zeros,
+        "size": size,
+    }
+    shares = _shares(alphas)
+    with progress_bar() as progress:
+        progress(0.1, "comparing the files")
+        first, second, sets = _files(original, released, keys, demo, options)
+        found = confidentiality_sets(first, second, sets, alpha=alpha, ratio=ratio, **options)
+        progress(0.7, "comparing alphas")
+        several = {
+            name: confidentiality_alphas(first, second, part.keys, shares, **options)
+            for name, part in (found.parts if shares else {}).items()
+        }
+    text = "\n\n".join([str(found), *(f"{name}: {part}" for name, part in several.items())])
+    say(text)
+    if out is not None:
+        say(f"\nwritten: {_save(found, text, out, overwrite=overwrite)}")
+
+
+def _shares(text: str | None) -> tuple[float, ...]:
+    try:
+        return tuple(float(share) for share in names(text) or ())
+    except ValueError:
+        raise TacitaError(f"alphas must be shares separated by commas, as in 0.01,0.05,0.1; got {text!r}.") from None
+
+
+def _files(
+    original: Path | None, released: Path | None, keys: list[str] | None, demo: bool, options: dict[str, Any]
+) -> tuple[Any, Any, list[tuple[str, ...]]]:
+    """The two files and the key sets; those of the demo are cases 1 to 4 of the reference, by industry."""
+    from tacita.data.files import read
+
+    sets = [names(each) or () for each in keys or []]
+    if not demo:
+        if original is None or released is None or not sets:
+            raise TacitaError("name two files and their numeric keys, ORIGINAL RELEASED --keys a,b; or use --demo.")
+        return read(original), read(released), sets
+    if original is not None:
+        raise TacitaError("--demo brings its own files; leave out ORIGINAL and RELEASED, or --demo.")
+    from tacita.data.demo.masking import log_noise
+    from tacita.data.demo.survey import business_survey
+
+    survey = business_survey(exporters=True)
+    numbers = survey.scenario.numeric_keys
+    options["strata"] = options["strata"] or survey.scenario.strata
+    options["log"] = options["log"] or True
+    cases = [numbers[:size] for size in range(1, len(numbers) + 1)]
+    return survey.data, log_noise(survey.data, numbers, sd=NOISE), sets or cases
+
+
+def _save(found: Any, text: str, out: Path, *, overwrite: bool) -> Path:
+    """The tables in a folder: all or nothing."""
+    from tacita.data.atomic import new_folder
+    from tacita.data.files import write
+    from tacita.plots.save import save
+
+    with new_folder(out, overwrite=overwrite) as folder:
+        (folder / "tables.txt").write_text(text + "\n", encoding="utf-8")
+        write(found.to_frame(), folder / "links.csv")
+        write(found.rank_table(), folder / "ranks.csv")
+        if all(part.ratios is not None for part in found.parts.values()):
+            write(found.ks_table(), folder / "kolmogorov_smirnov.csv")
+        save(found.plot(), folder / "confidentiality.png")
+    return out
+
+
+COMMANDS = {"confidentiality": confidentiality}

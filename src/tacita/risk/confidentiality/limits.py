@@ -1,0 +1,50 @@
+"""The line between safe and unsafe records of a confidentiality plot."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tacita import check
+from tacita.arrays import Bools, Floats
+from tacita.check import TacitaError
+from tacita.policy import Policy
+
+NEIGHBOURS = 15
+"""As many originals must look like a released record that was hardly changed (k)."""
+PERTURBATION = 0.15
+"""So far must a record be moved that nothing else looks like (r), as a share of its size."""
+
+
+class Limits(NamedTuple):
+    """The line between safe and unsafe: (x/k)^g + (y/r)^g = 1, or x = k alone."""
+
+    k: int = NEIGHBOURS
+    """Neighbours that make a record safe however little it was changed."""
+    r: float = PERTURBATION
+    """Perturbation that makes a record safe however few neighbours it has."""
+    g: float = 1.0
+    """1 straight, below 1 convex (weaker), above 1 concave (stronger)."""
+    vertical: bool = False
+    """Whether neighbours alone decide, as when confidential variables are released too."""
+
+    def unsafe(self, neighbours: Floats, perturbation: Floats) -> Bools:
+        """Below the line and with fewer than k neighbours."""
+        few: Bools = neighbours < self.k
+        if self.vertical:
+            return few
+        return few & ((neighbours / self.k) ** self.g + (perturbation / self.r) ** self.g < 1.0)
+
+
+def limits_of(policy: Policy | None, k: int | None, r: float | None, g: float, vertical: bool) -> Limits:
+    """What is told, and else what the policy says; a policy without a perturbation lets neighbours alone decide."""
+    policy = policy or Policy()
+    if k is None:
+        k = policy.neighbours
+        if k is None:
+            raise TacitaError("the policy has no limit on neighbours, so nothing is unsafe; pass k=.")
+    if r is None:
+        vertical = vertical or policy.perturbation is None
+        r = PERTURBATION if policy.perturbation is None else policy.perturbation
+    if check.number("r", r) <= 0 or check.number("g", g) <= 0:
+        raise TacitaError(f"r and g must be above 0; got {r!r} and {g!r}.")
+    return Limits(check.whole("k", k, 1), r, g, vertical)
