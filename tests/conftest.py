@@ -1,14 +1,19 @@
-"""Fixtures: the reference pack, data and figures from the field's reference program, never part of this project."""
+"""Fixtures: the command line, and the reference pack, data and figures from the field's reference program, never part
+of this project."""
 
 import csv
 import json
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from hypothesis import settings
+
+from tacita import cli
 
 settings.register_profile("default", deadline=None, max_examples=60)
 settings.load_profile("default")
@@ -53,3 +58,22 @@ def reference() -> Reference:
     if not (REFERENCE / "index.json").is_file():
         pytest.skip(f"no reference pack: set TACITA_REFERENCE to its folder (looked in {REFERENCE})")
     return Reference(REFERENCE)
+
+
+@pytest.fixture
+def run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Callable[..., tuple[int, str, str]]:
+    """The command line in a folder of its own: exit code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+    showwarning = cli.warnings.showwarning
+
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["tacita", *map(str, words)])
+        with pytest.raises(SystemExit) as stop, cli.warnings.catch_warnings():
+            cli.main()
+        monkeypatch.setattr(cli.warnings, "showwarning", showwarning)
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), out, err
+
+    return call

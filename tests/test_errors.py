@@ -3,7 +3,6 @@
 Every message is checked whole. No message quotes a cell of the data.
 """
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,27 +11,8 @@ import polars as pl
 import pytest
 
 import tacita as tc
-from tacita import cli
 
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
-    """The command line in a folder of its own: exit code, output, errors."""
-    monkeypatch.chdir(tmp_path)
-    showwarning = cli.warnings.showwarning
-
-    def call(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tacita", *words])
-        with pytest.raises(SystemExit) as stop, cli.warnings.catch_warnings():
-            cli.main()
-        monkeypatch.setattr(cli.warnings, "showwarning", showwarning)
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return call
-
 
 PEOPLE = """sex,age,region,w,hid
 f,31,north,20,1

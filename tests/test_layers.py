@@ -28,6 +28,7 @@ LAYERS = [
     {"protect"},
     {"rules", "changes", "release", "plan"},
     {"further", "profile", "screen", "assessment"},
+    {"project"},
     {"plots"},
     {"cli", "__main__"},
 ]

@@ -14,10 +14,10 @@ import typer
 
 from tacita import __version__
 from tacita.check import Caution, TacitaError
-from tacita.cli import assess, demo, files, plot
+from tacita.cli import assess, confidentiality, demo, files, plot, protect
 from tacita.cli.terminal import say
 
-GROUPS = (demo, assess, files)
+GROUPS = (demo, assess, confidentiality, protect, files)
 """Modules whose COMMANDS are commands of `tacita`, in the order of its help."""
 
 

@@ -69,8 +69,8 @@ def assess(
         "population_size": population_size,
         "sampling_fraction": sampling_fraction,
     }
-    who = _scenario(scenario, given)
-    safe = _policy(policy, {"k": k, "risk": risk, "rate": rate, "household_risk": household_risk})
+    who = given_scenario(scenario, given)
+    safe = given_policy(policy, {"k": k, "risk": risk, "rate": rate, "household_risk": household_risk})
     if out is not None:
         # Before the work, not after it.
         check_free(out, overwrite=overwrite)
@@ -114,7 +114,7 @@ def _measures(texts: list[str]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _scenario(path: Path | None, given: dict[str, Any]) -> Any:
+def given_scenario(path: Path | None, given: dict[str, Any]) -> Any:
     """The scenario of a file, with what the command line says in place of it."""
     from tacita.scenario import Scenario
 
@@ -130,7 +130,8 @@ def _scenario(path: Path | None, given: dict[str, Any]) -> Any:
     return replace(Scenario.load(path), **said)
 
 
-def _policy(path: Path | None, given: dict[str, Any]) -> Any:
+def given_policy(path: Path | None, given: dict[str, Any]) -> Any:
+    """The policy of a file, with what the command line says in place of it."""
     from tacita.policy import Policy
 
     said = {name: value for name, value in given.items() if value is not None}

@@ -1,0 +1,96 @@
+"""`tacita protect` and `tacita run`: from a file to a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tacita.check import TacitaError
+from tacita.cli.assess import given_policy, given_scenario
+from tacita.cli.terminal import names, progress_bar, say
+
+SeedFile = Annotated[
+    Path | None, typer.Option(help="File with the seed of an earlier release (internal/seed.txt), to repeat it.")
+]
+Overwrite = Annotated[bool, typer.Option(help="Replace an existing folder.")]
+FailIfUnsafe = Annotated[bool, typer.Option(help="Exit with 1, writing nothing, if the release breaks the policy.")]
+
+
+def protect_file(
+    file: Annotated[Path, typer.Argument(help="The survey file.")],
+    plan: Annotated[Path, typer.Option(help="Plan file (TOML): the steps.")],
+    out: Annotated[Path, typer.Option(help="Folder for the release: public/ and internal/.")],
+    scenario: Annotated[Path | None, typer.Option(help="Scenario file (TOML).")] = None,
+    policy: Annotated[Path | None, typer.Option(help="Policy file (TOML).")] = None,
+    keys: Annotated[str | None, typer.Option(help="Key variables, separated by commas, in place of a file.")] = None,
+    weight: Annotated[str | None, typer.Option(help="Sampling weight.")] = None,
+    household: Annotated[str | None, typer.Option(help="Household identifier.")] = None,
+    missing: Annotated[str | None, typer.Option(help="Rule for missing key values, e.g. wildcard.")] = None,
+    k: Annotated[int | None, typer.Option(help="k that counts as safe (policy).")] = None,
+    rule: Annotated[list[str] | None, typer.Option(help="A rule the release should keep, as 'income >= 0'.")] = None,
+    formats: Annotated[str, typer.Option(help="What to write, separated by commas: parquet,csv,sav.")] = "parquet",
+    seed_file: SeedFile = None,
+    overwrite: Overwrite = False,
+    fail_if_unsafe: FailIfUnsafe = False,
+) -> None:
+    """Apply a plan to a file: risk before and after, and a release that is complete or not there."""
+    from tacita.data.atomic import check_free
+    from tacita.data.files import read
+    from tacita.plan import Plan
+    from tacita.project import protect
+    from tacita.rules import rule_of
+
+    steps = Plan.load(plan)
+    given = {"keys": names(keys), "weight": weight, "household": household, "missing": missing}
+    who, safe = given_scenario(scenario, given), given_policy(policy, {"k": k})
+    rules = tuple(rule_of(text) for text in rule or [])
+    check_free(out, overwrite=overwrite)
+    with progress_bar() as progress:
+        progress(0.0, "reading")
+        done = protect(read(file), who, safe, steps, rules=rules, seed=_seed(seed_file), progress=progress)
+    _finish(done, out, names(formats) or (), overwrite, fail_if_unsafe)
+
+
+def run_project(
+    project: Annotated[Path, typer.Argument(help="Project file (TOML): data, scenario, policy, plan, rules, release.")],
+    out: Annotated[Path | None, typer.Option(help="Folder for the release, in place of the project's.")] = None,
+    seed_file: SeedFile = None,
+    overwrite: Overwrite = False,
+    fail_if_unsafe: FailIfUnsafe = False,
+) -> None:
+    """Do what a project file says: read, assess, protect, assess again, write the release."""
+    from tacita.data.atomic import check_free
+    from tacita.project import Project
+
+    declared = Project.load(project)
+    target = out or declared.home / declared.folder
+    check_free(target, overwrite=overwrite)
+    with progress_bar() as progress:
+        done = declared.run(seed=_seed(seed_file), progress=progress)
+    _finish(done, target, declared.formats, overwrite, fail_if_unsafe)
+
+
+def _finish(done: Any, out: Path, formats: tuple[str, ...], overwrite: bool, fail_if_unsafe: bool) -> None:
+    say(str(done))
+    if fail_if_unsafe and not done.safe:
+        say("\nnothing written: the release does not keep the policy")
+        raise typer.Exit(1)
+    written = done.release.save(out, formats=formats, overwrite=overwrite)
+    say(f"\nwritten: {written / 'public'} for publication, {written / 'internal'} to stay in the office")
+
+
+def _seed(path: Path | None) -> int | None:
+    """The seed in a file, in hexadecimal digits; it is never on the command line, which others can see."""
+    if path is None:
+        return None
+    try:
+        return int(path.read_text(encoding="utf-8").strip(), 16)
+    except (OSError, ValueError):
+        raise TacitaError(
+            f"{path.name} must be a file with a seed in hexadecimal digits, as internal/seed.txt of a release."
+        ) from None
+
+
+COMMANDS = {"protect": protect_file, "run": run_project}
