@@ -137,3 +137,11 @@ def test_doctests_of_the_reference_are_fenced() -> None:
     assert fenced("What.\n\n>>> 1 + 1\n2") == "What.\n\n\n```pycon\n>>> 1 + 1\n2\n```"
     assert fenced(">>> 1\n1\n\nMore.") == "\n```pycon\n>>> 1\n1\n```\n\nMore."
     assert fenced("No example.") == "No example."
+
+
+def test_the_step_that_is_gone_through_is_the_real_one() -> None:
+    page = (ROOT / "docs" / "steps" / "contributing.md").read_text("utf-8")
+    shown = page.partition("```python\n")[2].partition("```")[0]
+    source = (ROOT / "src" / "tacita" / "protect" / "remove.py").read_text("utf-8")
+    assert len(shown) > 500
+    assert source.endswith(shown)

@@ -106,9 +106,28 @@ def key_table(data: Any, scenario: Scenario, keys: Sequence[str] | None = None, 
     elif scenario.sampling_fraction is not None:
         F, source = f / scenario.sampling_fraction, "sampling_fraction"
     values = tuple(column.values for column in columns)
-    cautions = tuple(_weights_below_one(weights, scenario.weight))
+    cautions = (*_perturbed(data, names, scenario.weight), *_weights_below_one(weights, scenario.weight))
     table = KeyTable(names, codes, values, records, f, F, row, rule, source, cautions)
     return table if register is None else with_register(table, Data.of(register), scenario)
+
+
+def _perturbed(data: Data, names: tuple[str, ...], weight: str | None) -> Iterator[str]:
+    """Keys or weights that a protection step exchanged for wrong ones: counting equal keys then measures nothing."""
+    instead = (
+        "use record linkage against the original (distance_linkage, probabilistic_linkage) or the confidentiality plot"
+    )
+    keys = [name for name in names if name in data.perturbed]
+    if keys:
+        were = "keys {} were" if len(keys) > 1 else "key {} was"
+        yield _caution(
+            f"the {were.format(check.quoted(keys))} perturbed: how many records share a key no longer says how many "
+            f"people look alike, and every risk here that rests on it is not valid; {instead} instead."
+        )
+    if weight in data.perturbed:
+        yield _caution(
+            f"the weight {weight!r} was perturbed: F, and every risk here that rests on it, is not valid; "
+            f"assess the keys with the original weight, or {instead}."
+        )
 
 
 def _check_keys(data: Data, names: tuple[str, ...]) -> None:

@@ -17,7 +17,7 @@ from tacita.protect.step import Context, Progress, Step, silent
 from tacita.protect.steps import step_of
 from tacita.random import Draws, fresh_seed
 from tacita.release import Release
-from tacita.rules import Rule, broken_rules
+from tacita.rules import Rule, Rules, broken_rules
 from tacita.scenario import Scenario, checked, restricted
 
 log = logging.getLogger("tacita")
@@ -110,7 +110,7 @@ class Plan(Declared):
         scenario: Scenario,
         policy: Policy | None = None,
         *,
-        rules: Iterable[Rule] = (),
+        rules: Iterable[Rule | str] | Rules = (),
         seed: int | None = None,
         progress: Progress | None = None,
     ) -> Release:
@@ -129,6 +129,8 @@ class Plan(Declared):
         """
         original, limits, show = Data.of(data), policy or Policy(), progress or silent
         checked(scenario).check_against(original)
+        kept = Rules.of(rules)
+        kept.check_against(original)
         draws = Draws(fresh_seed() if seed is None else seed)
         now, who = original, scenario
         done = []
@@ -152,7 +154,8 @@ class Plan(Declared):
             original_scenario=scenario,
             policy=limits,
             changes=tuple(done),
-            broken=broken_rules(tuple(rules), original, now),
+            broken=broken_rules(kept, original, now),
+            rules=kept,
             seed=draws.seed,
             seed_given=seed is not None,
         )

@@ -16,7 +16,7 @@ from tacita.data.atomic import new_folder
 from tacita.data.files import write
 from tacita.policy import Policy
 from tacita.random import fit_for_release
-from tacita.rules import Broken
+from tacita.rules import Broken, Rules
 from tacita.scenario import Scenario
 
 FORMATS = ("parquet", "csv", "tsv", "arrow", "xlsx", "sav", "dta", "xpt")
@@ -50,6 +50,8 @@ class Release:
     """The seed of all draws: whoever knows it can undo the protection."""
     seed_given: bool = field(repr=False)
     """Whether the seed was given by hand."""
+    rules: Rules = field(default_factory=Rules, repr=False)
+    """The rules that were checked."""
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -96,7 +98,7 @@ class Release:
         """Write `public/`, for publication, and `internal/`, which never leaves the office; all or nothing.
 
         public: the data in each of the formats, and a codebook of what is released. internal: plan, scenario, policy,
-        seed and log.
+        rules, seed and log.
         """
         kinds = check.names("formats", formats)
         for kind in kinds:
@@ -114,6 +116,8 @@ class Release:
             self.plan.save(internal / "plan.toml")
             self.original_scenario.save(internal / "scenario.toml")
             self.policy.save(internal / "policy.toml")
+            if self.rules:
+                self.rules.save(internal / "rules.toml")
             (internal / "seed.txt").write_text(f"{self.seed:x}\n", encoding="utf-8")
             (internal / "log.txt").write_text(f"{self}\n", encoding="utf-8")
             (internal / "log.json").write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="utf-8")

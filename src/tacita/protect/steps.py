@@ -12,10 +12,38 @@ from tacita.protect.step import Step
 
 def own_steps() -> tuple[type[Step], ...]:
     """Tacita's steps; a new one is added here."""
+    from tacita.protect.code_outliers import CodeOutliers
+    from tacita.protect.generalise import Generalise
+    from tacita.protect.group_rare import GroupRare
+    from tacita.protect.new_identifiers import NewIdentifiers
+    from tacita.protect.random_order import RandomOrder
+    from tacita.protect.recalibrate import Recalibrate
+    from tacita.protect.recode import Recode
     from tacita.protect.remove import Remove
     from tacita.protect.round import Round
+    from tacita.protect.round_weights import RoundWeights
+    from tacita.protect.suppress import Suppress
+    from tacita.protect.top_code import BottomCode, TopCode
+    from tacita.protect.trim_weights import TrimWeights
+    from tacita.protect.weight_noise import WeightNoise
 
-    return (Remove, Round)
+    return (
+        Remove,
+        Recode,
+        TopCode,
+        BottomCode,
+        CodeOutliers,
+        GroupRare,
+        Round,
+        Generalise,
+        Suppress,
+        NewIdentifiers,
+        RandomOrder,
+        RoundWeights,
+        TrimWeights,
+        WeightNoise,
+        Recalibrate,
+    )
 
 
 def step_of(given: Mapping[str, Any], known: Iterable[type[Step]] = ()) -> Step:

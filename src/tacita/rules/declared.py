@@ -185,11 +185,17 @@ def _where(given: Mapping[Any, Any]) -> str:
     """A table of variables and values as a condition."""
     parts = []
     for name, value in check.mapping("where", given).items():
-        values = [value] if isinstance(value, str | int | float) else list(value)
-        words = [text_word(each) if isinstance(each, str) else repr(check.python_number(each)) for each in values]
-        one = len(words) == 1
-        parts.append(f"{name_word(name)} = {words[0]}" if one else f"{name_word(name)} in ({', '.join(words)})")
+        one = isinstance(value, str | int | float)
+        values = [value] if one else list(value) if isinstance(value, list | tuple) else []
+        if not values or not all(isinstance(each, str | int | float) for each in values):
+            raise TacitaError(f"where of {name!r} must be a value or a list of values; got {value!r}.")
+        words = ", ".join(_constant(each) for each in values)
+        parts.append(f"{name_word(name)} = {words}" if one else f"{name_word(name)} in ({words})")
     return " and ".join(parts)
+
+
+def _constant(value: str | float) -> str:
+    return text_word(value) if isinstance(value, str) else f"{check.number('where', +value):.17g}"
 
 
 def _check_tolerances(rule: Any) -> None:

@@ -176,8 +176,6 @@ class Reader:
     def constant(self) -> Number | Text:
         """A number, perhaps negative, or a text."""
         value = self.factor()
-        if isinstance(value, Change) and value.how == "-" and isinstance(value.term, Number):
-            return Number(-value.term.value, value.at)
         if not isinstance(value, Number | Text):
             raise wrong(self.text, "lists something that is no constant", value.at, "list numbers and texts in quotes")
         return value
@@ -205,7 +203,8 @@ class Reader:
 
     def _factor(self) -> Part:
         if word := self.take("-"):
-            return Change("-", self.number(self.factor()), word.at)
+            inner = self.number(self.factor())
+            return Number(-inner.value, word.at) if isinstance(inner, Number) else Change("-", inner, word.at)
         if word := self.take("abs"):
             self.needed("(")
             inside = self.number(self.sum())
@@ -221,7 +220,11 @@ class Reader:
         self.place += 1
         if word.kind == "number":
             return Number(float(word.text), word.at)
-        return Text(word.text, word.at) if word.kind == "text" else Column(word.text, word.at)
+        if word.kind == "text":
+            return Text(word.text, word.at)
+        if self.word.kind == "name":
+            raise wrong(self.text, "has two names side by side", self.word.at, "put a name with blanks in `backquotes`")
+        return Column(word.text, word.at)
 
     def condition(self, part: Part) -> Condition:
         """What must hold or not, rather than have a value."""

@@ -1,0 +1,1 @@
+"""Generalisation: the search for the levels of hierarchies that make a file safe at the least loss."""

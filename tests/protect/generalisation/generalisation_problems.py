@@ -1,0 +1,75 @@
+"""Small files as the search sees them."""
+
+from collections import Counter
+
+import numpy as np
+from slow_generalisation import Small
+
+from tacita.protect.generalisation.cells import Cells, Ladder, ladder, spread_over
+from tacita.protect.generalisation.loss import Column, make_loss
+from tacita.protect.generalisation.requirements import Judge, Requirements
+from tacita.protect.generalisation.search import Problem
+from tacita.scenario import MissingRule
+
+
+def cells_of(small: Small) -> tuple[Cells, np.ndarray]:
+    """The distinct keys, and for each record the row of its key."""
+    codes = np.array([[0 if value is None else value + 1 for value in row] for row in small.rows], dtype=np.int64)
+    distinct, row = np.unique(codes, axis=0, return_inverse=True)
+    row = row.ravel()
+    spread = spread_over(row, np.array(small.sensitive, dtype=np.int64), np.ones(len(row), dtype=np.int64))
+    asked = (small.distinct_l, small.entropy_l, small.recursive_l, small.t)
+    spreads = (spread,) if any(limit is not None for limit in asked) else ()
+    return Cells((0,) * codes.shape[1], distinct, np.bincount(row), spreads), row
+
+
+def ladders_of(small: Small) -> tuple[Ladder, ...]:
+    return tuple(ladder(np.array(levels, dtype=np.int64)) for levels in small.groups)
+
+
+def judge_of(small: Small) -> Judge:
+    wanted = Requirements(
+        small.k, small.distinct_l, small.entropy_l, small.recursive_l, small.c, small.t, MissingRule(small.rule)
+    )
+    shares = np.bincount(small.sensitive) / len(small.sensitive)
+    return Judge(wanted, (shares,), (small.ordered,))
+
+
+def columns_of(small: Small) -> list[Column]:
+    """Values that occur nowhere are no values of the file."""
+    out = []
+    for key, levels in enumerate(small.groups):
+        count = Counter(row[key] for row in small.rows)
+        counts = np.array([count[value] for value in range(len(levels[0]))], dtype=np.int64)
+        out.append(Column(np.array(levels, dtype=np.int64), counts, tuple(range(len(counts))), "nominal"))
+    return out
+
+
+def occurring(small: Small) -> Small:
+    """The same file with values numbered as they occur, so that every value has a record."""
+    groups, rows = [], [list(row) for row in small.rows]
+    for key, levels in enumerate(small.groups):
+        present = sorted({row[key] for row in small.rows if row[key] is not None})
+        places = {value: place for place, value in enumerate(present)}
+        for row in rows:
+            row[key] = None if row[key] is None else places[row[key]]
+        renumbered = []
+        for level in levels:
+            seen = {group: place for place, group in enumerate(dict.fromkeys(level[value] for value in present))}
+            renumbered.append([seen[level[value]] for value in present])
+        groups.append(renumbered)
+    return Small(**{**small.__dict__, "rows": [tuple(row) for row in rows], "groups": groups})
+
+
+def problem_of(small: Small, loss: str, weights: list[float]) -> Problem:
+    raw, _ = cells_of(small)
+    ladders = ladders_of(small)
+    return Problem(
+        raw=raw,
+        ladders=ladders,
+        bottom=(0,) * len(ladders),
+        top=small.top,
+        judge=judge_of(small),
+        loss=make_loss(loss, raw, ladders, columns_of(small), np.array(weights)),
+        allowed=small.allowed,
+    )
