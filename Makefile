@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test browser check bench docs clean
 
 $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -17,8 +17,18 @@ $(INSTALLED): pyproject.toml
 demo: $(INSTALLED)  ## the main job on a synthetic household survey
 	$(BIN)/tacita demo --out demo --overwrite
 
-test: $(INSTALLED)  ## all tests; what was skipped is listed at the end with its reason
+test: $(INSTALLED) browser  ## all tests; what was skipped is listed at the end with its reason
 	$(BIN)/python -m pytest -n 2 --doctest-modules src tests
+
+# Figures are opened in Debian's own Chromium, since Playwright's would be a download of its own. Where it may not be
+# installed, those tests are skipped and say why.
+browser:  ## Chromium for the tests of figures, where it may be installed
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	    { apt-get install -qq -y --no-install-recommends chromium >/dev/null 2>&1 || \
+	      { apt-get update -qq >/dev/null 2>&1 && \
+	        apt-get install -qq -y --no-install-recommends chromium >/dev/null 2>&1; }; }; } || \
+	  echo "no Chromium and none could be installed: tests of figures in a browser will be skipped"
 
 check: $(INSTALLED)  ## style and types
 	$(BIN)/ruff check src tests benchmarks

@@ -28,6 +28,52 @@ def many_enterprises() -> Any:
     return tc.confidentiality(firms, masked, KEYS, strata=["industry"], alpha=0.001, log=True)
 
 
+def eight_industries() -> dict[str, Any]:
+    """The distributions behind the confidentiality plot on turnover, by industry, and the plot at several alphas."""
+    firms = tc.business_survey(exporters=True).data
+    pair = firms, tc.log_noise(firms, ["turnover"], sd=0.5), ["turnover"]
+    found = tc.confidentiality(*pair, strata=["industry"], log=True)
+    kinds = ("densities", "comparison_histograms", "likelihood_ratio")
+    charts = {kind: found.plot(kind) for kind in kinds}
+    return charts | {"alphas": tc.confidentiality_alphas(*pair, strata=["industry"], log=True).plot()}
+
+
+def variants() -> dict[str, Any]:
+    """The figures of the page on variants, as its examples draw them."""
+    import numpy as np
+    import polars as pl
+
+    from tacita.plots.released import released
+    from tacita.plots.robust_intervals import robust_intervals
+    from tacita.plots.units import units
+    from tacita.risk.robust_interval import robust_interval_disclosure
+
+    firms = tc.business_survey(exporters=True).data
+    masked = tc.log_noise(firms, KEYS, sd=0.5)
+    rows = (firms.table["industry"] == "18").arg_true().to_numpy()
+    pair = firms.take(rows), masked.take(rows)
+    found = tc.confidentiality(*pair, KEYS, log=True)
+    survey = tc.household_survey()
+    rounded = survey.data.with_columns({"age": survey.data.numbers("age") // 5 * 5 + 2})
+    rare = tc.categorical_confidentiality(survey.data, rounded, survey.scenario, unit="sd").unsafe
+    status = pl.when(pl.Series(rare)).then(None).otherwise(pl.col("status")).alias("status")
+    protected = tc.Data.of(rounded.table.with_columns(status), survey.data.variables)
+    logs = [data.with_columns({name: np.log1p(data.numbers(name)) for name in KEYS}) for data in pair]
+    robust = robust_interval_disclosure(*logs, KEYS, k=0.5, k2=0.1)
+    return {
+        "confidentiality_table": found.plot(table=True),
+        "confidentiality_strata": tc.confidentiality(firms, masked, KEYS, strata=["industry"], log=True).plot(
+            by="stratum"
+        ),
+        "categorical_confidentiality": tc.categorical_confidentiality(
+            survey.data, protected, survey.scenario, unit="sd"
+        ).plot(),
+        "released": released(*pair, KEYS, log=True),
+        "units": units(found, *pair),
+        "robust_intervals": robust_intervals(robust, *logs),
+    }
+
+
 def main() -> None:
     """Draw every figure."""
     survey = tc.household_survey()
@@ -40,6 +86,8 @@ def main() -> None:
     }
     for name, result in results.items():
         tc.save(result.plot(), FIGURES / f"{name}.png", scale=1.5, overwrite=True)
+    for name, chart in (eight_industries() | variants()).items():
+        tc.save(chart, FIGURES / f"{name}.png", scale=1.5, overwrite=True)
 
 
 if __name__ == "__main__":

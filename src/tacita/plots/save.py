@@ -7,12 +7,13 @@ from typing import Any
 
 from tacita.check import TacitaError
 from tacita.data.atomic import new_file
+from tacita.plots.page import page
 
 KINDS = (".png", ".svg", ".pdf", ".html", ".json")
 
 
 def save(chart: Any, path: str | Path, *, scale: float = 2.0, overwrite: bool = False) -> Path:
-    """Write a figure; the suffix chooses the kind. The HTML carries its scripts with it."""
+    """Write a figure; the suffix chooses the kind. The HTML carries its scripts with it and loads nothing."""
     import vl_convert
 
     path = Path(path)
@@ -27,7 +28,7 @@ def save(chart: Any, path: str | Path, *, scale: float = 2.0, overwrite: bool = 
     elif kind == ".pdf":
         content = vl_convert.vegalite_to_pdf(specification)
     elif kind == ".html":
-        content = vl_convert.vegalite_to_html(specification, bundle=True).encode("utf-8")
+        content = page(chart).encode("utf-8")
     else:
         content = specification.encode("utf-8")
     with new_file(path, overwrite=overwrite) as beside:

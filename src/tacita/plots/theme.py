@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import altair as alt
+
 SAFE = "#3b6ea5"
 UNSAFE = "#c8452e"
 INK = "#222222"
@@ -12,9 +14,48 @@ QUIET = "#8a8a8a"
 FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 
 
+class Offline:
+    """A chart that a notebook shows without a connection: Altair's own view loads its scripts from the web."""
+
+    def _repr_mimebundle_(self, *_: Any, **__: Any) -> dict[str, str]:
+        from tacita.plots.page import notebook
+
+        return {"text/plain": "<figure>", "text/html": notebook(self)}
+
+
+class Chart(Offline, alt.Chart):
+    """One panel."""
+
+
+class LayerChart(Offline, alt.LayerChart):
+    """Layers in one panel."""
+
+
+class ConcatChart(Offline, alt.ConcatChart):
+    """Panels in rows and columns."""
+
+
+class HConcatChart(Offline, alt.HConcatChart):
+    """Panels beside each other."""
+
+
+class VConcatChart(Offline, alt.VConcatChart):
+    """Panels under each other."""
+
+
+OURS = {
+    alt.Chart: Chart,
+    alt.LayerChart: LayerChart,
+    alt.ConcatChart: ConcatChart,
+    alt.HConcatChart: HConcatChart,
+    alt.VConcatChart: VConcatChart,
+}
+"""Our kind of each of Altair's charts."""
+
+
 def themed(chart: Any) -> Any:
-    """The chart in the common look."""
-    return (
+    """The chart in the common look, shown by notebooks without a connection."""
+    looked = (
         chart.configure(font=FONT, background="white")
         .configure_view(stroke=None)
         .configure_axis(
@@ -22,3 +63,6 @@ def themed(chart: Any) -> Any:
         )
         .configure_title(anchor="start", color=INK, fontSize=14, subtitleColor=QUIET, subtitleFontSize=11, offset=12)
     )
+    # `configure` made a copy, which becomes our kind of chart; further copies of it are so too.
+    object.__setattr__(looked, "__class__", OURS[type(looked)])
+    return looked

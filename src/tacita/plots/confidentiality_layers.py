@@ -1,0 +1,113 @@
+"""What one panel of a confidentiality plot is made of: records as points, layers of marks, what hovering shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from tacita import frame
+from tacita.plots import cloud as clouds
+from tacita.plots.cloud import Cloud, Extent
+from tacita.plots.linked_table import Selections, ring, unsafe_rows
+from tacita.plots.theme import QUIET, SAFE, UNSAFE
+from tacita.plots.values import Values
+
+MARKS = ("no link", "true link among neighbours", "nearest is the true link", "largest unit")
+MARKS_TEXT = (
+    "open squares: nearest original is the true one; crosses: true one among the neighbours; filled: largest unit"
+)
+SHAPES = ("circle", "cross", "square", "square")
+SIZES = (14, 20, 46, 90)
+TITLES = ("neighbours: originals that look like the released record", "perturbation")
+
+
+def cloud_of(result: Any, values: Values | None = None) -> Cloud:
+    """The records of a result as points; values of the data only if they are given."""
+    kinds = np.where(result.correct > 0, 2, np.where(result.inside, 1, 0))
+    kinds = np.where(result.largest, 3, kinds).astype(np.uint32)
+    table = frame.beside(result.to_frame(), frame.table({"mark": (kinds + np.uint32(1), MARKS)}))
+    if values is not None:
+        table = frame.beside(table, values.table)
+    found = result.unsafe & (result.correct > 0)
+    return Cloud(
+        table=table,
+        across=result.neighbours.astype(np.float64),
+        upwards=result.perturbation,
+        unsafe=result.unsafe,
+        notable=np.where(result.largest, 2.0, found.astype(np.float64)),
+        limits=result.limits,
+        names=("neighbours", "perturbation"),
+        titles=TITLES,
+    )
+
+
+def panel_layers(
+    result: Any,
+    cloud: Cloud,
+    shown: Extent,
+    chosen: Selections | None = None,
+    values: Values | None = None,
+    *,
+    titles: bool = True,
+) -> list[Any]:
+    """The layers of one panel: zone, line, cells of a large file, marks."""
+    across, upwards = clouds.axes(cloud, shown, titles=titles)
+    zone, line = clouds.zone_layers(cloud, shown, across, upwards)
+    layers = [zone, *(clouds.cell_layers(cloud, shown, across, upwards) if cloud.large else []), line]
+    points = clouds.points(cloud, shown)
+    x, y = alt.X("neighbours:Q", **across), alt.Y("height:Q", **upwards)
+    hover = _hover(result, values)
+    marks = _marks(points, x, y, hover)
+    if chosen is None:
+        return [*layers, marks]
+    return [*layers, ring(unsafe_rows(cloud, shown), x, y, chosen), marks.add_params(chosen.brush, chosen.point)]
+
+
+def _hover(result: Any, values: Values | None) -> list[Any]:
+    strata = [alt.Tooltip("stratum:N")] if result.labels != ("",) else []
+    widths = [alt.Tooltip("width:Q", format=".1%", title="interval width")] if hasattr(result, "width") else []
+    return [
+        alt.Tooltip("record:Q", format=","),
+        *strata,
+        alt.Tooltip("neighbours:Q", format=","),
+        alt.Tooltip("perturbation:Q", format=".1%"),
+        *widths,
+        alt.Tooltip("mark:N", title="link"),
+        *([] if values is None else values.hover()),
+    ]
+
+
+def _marks(points: frame.Frame, x: Any, y: Any, hover: list[Any]) -> Any:
+    """All marks in one layer, the notable kinds over the others."""
+    seen = np.array([MARKS.index(mark) for mark in points["mark"]], dtype=np.int64)
+    sized = frame.beside(points, frame.table({"size": np.array(SIZES)[seen]}))
+    ordered = frame.take(sized, np.argsort(seen, kind="stable"))
+    colour = (
+        alt.when("datum.unsafe")
+        .then(alt.value(UNSAFE))
+        .when(f"datum.mark == '{MARKS[0]}'")
+        .then(alt.value(QUIET))
+        .otherwise(alt.value(SAFE))
+    )
+    hollow = f"datum.mark == '{MARKS[0]}' || datum.mark == '{MARKS[2]}'"
+    shapes = alt.Scale(domain=list(MARKS), range=list(SHAPES))
+    return (
+        alt.Chart(ordered)
+        .mark_point(strokeWidth=1, opacity=0.8)
+        .encode(
+            x=x,
+            y=y,
+            shape=alt.Shape("mark:N", scale=shapes, legend=None),
+            size=alt.Size("size:Q", scale=None),
+            stroke=colour,
+            # Transparent, not none: the inside of a hollow mark can be pointed at.
+            fill=alt.when(hollow)
+            .then(alt.value("transparent"))
+            .when("datum.unsafe")
+            .then(alt.value(UNSAFE))
+            .otherwise(alt.value(SAFE)),
+            tooltip=hover,
+        )
+    )
