@@ -1,0 +1,151 @@
+"""Outliers over several variables: records far from the bulk are brought to its border, or made alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacita import check
+from tacita.arrays import Bools, Floats, Ints
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.linkage.covariance import mcd, squared_distance
+from tacita.protect.numeric_column import Numbers, numbers_of, written
+from tacita.protect.step import Applied, Context, Step, present, some_names
+from tacita.protect.top_code import centre, few_share
+from tacita.random import Draws
+
+VALUES = ("border", "mean", "median")
+STARTS = 1
+"""The seed of the starts of the robust estimate. They decide nothing that could be undone, so a plan needs no secret
+here and does the same every time."""
+
+
+MOST = 100_000
+"""So many records are enough for a robust estimate; of a larger file they are drawn by record number."""
+
+
+def middle(values: Floats, records: Ints, robust: bool, most: int = MOST) -> tuple[Floats, Floats]:
+    """Mean and covariance of the rows, or the robust ones (MCD), which outliers do not reach."""
+    if robust:
+        draws = Draws(STARTS)
+        rows = (
+            np.argsort(draws.step("sample").bits(records), kind="stable")[:most] if len(records) > most else slice(None)
+        )
+        core = mcd(values[rows], draws, records=records[rows])
+        return core.centre, core.covariance
+    return values.mean(axis=0), np.atleast_2d(np.cov(values, rowvar=False))
+
+
+def at_border(values: Floats, centre: Floats, squared: Floats, limit: float) -> Floats:
+    """Rows moved towards the centre until their squared distance is the limit; those within it stay.
+
+    >>> at_border(np.array([[4.0, 0.0], [1.0, 1.0]]), np.zeros(2), np.array([16.0, 2.0]), 4.0).tolist()
+    [[2.0, 0.0], [1.0, 1.0]]
+    """
+    factor = np.where(squared > limit, np.sqrt(limit / np.where(squared > limit, squared, 1.0)), 1.0)
+    # A row that stays must stay to the last bit.
+    moved: Floats = np.where(factor[:, None] < 1.0, centre + (values - centre) * factor[:, None], values)
+    return moved
+
+
+@dataclass(frozen=True)
+class CodeOutliers(Step):
+    """Bring records that are extreme on several variables together to the border of the rest.
+
+    A large firm with a small turnover stands out though neither number does. The distance is Mahalanobis', d^2 = (x -
+    m)' S^-1 (x - m), from the robust centre and covariance of the complete records (MCD), or the plain ones; a record
+    is extreme if d^2 exceeds the `share` quantile of the chi-squared distribution with as many degrees of freedom as
+    there are variables. It is moved towards the centre, m + (x - m) q/d with the quantile q^2, or all extreme records
+    get the mean or median of all of them, which keeps totals (mean).
+
+    Extreme are the small as well as the large. Records with a missing value are not judged and stay. Whole numbers stay
+    whole, rounded. The robust estimate takes 100,000 of the records, if there are more.
+
+    Reference: Rousseeuw and Van Driessen (1999), Technometrics 41.
+
+    >>> import tacita as tc, polars as pl
+    >>> x = [float(v) for v in range(40)]
+    >>> firms = pl.DataFrame({"x": [*x, 90.0], "y": [*((v * 7) % 40 for v in x), 95.0], "nace": ["A"] * 41})
+    >>> release = tc.Plan([CodeOutliers(["x", "y"])]).apply(firms, tc.Scenario(keys=["nace"]))
+    >>> release.changes[0].records, release.data.table["x"][40] < 60
+    (1, True)
+    """
+
+    variables: tuple[str, ...]
+    """The variables, which must hold numbers."""
+    share: float = 0.975
+    """The quantile of the chi-squared distribution beyond which a squared distance is extreme."""
+    robust: bool = True
+    """Whether outliers may not influence what counts as outlying."""
+    value: str = "border"
+    """What they get: 'border', or the 'mean' or 'median' of the extreme records."""
+    log: bool = False
+    """Whether distances are measured on the logarithms, as they should be of skewed variables; all must be above 0."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variables", some_names("variables", self.variables))
+        object.__setattr__(self, "share", check.share("share", self.share, zero=False, one=False))
+        for name in ("robust", "log"):
+            if not isinstance(getattr(self, name), bool):
+                raise TacitaError(f"{name} must be true or false; got {getattr(self, name)!r}.")
+        check.one_of("value", self.value, VALUES)
+
+    def apply(self, data: Data, context: Context) -> Applied:
+        """The data without records that stand out."""
+        from scipy.special import chdtri
+
+        names = present(self, self.variables, data)
+        columns = [numbers_of(data, name) for name in names]
+        complete = np.flatnonzero(np.logical_and.reduce([column.there for column in columns]))
+        # By record number, so that sums do not depend on the order of the rows.
+        rows = complete[np.argsort(data.record[complete], kind="stable")]
+        values = np.column_stack([column.values[rows].astype(np.float64) for column in columns])
+        self._check(names, values)
+        scaled = np.log(values) if self.log else values
+        origin, covariance = middle(scaled, data.record[rows], self.robust)
+        squared = squared_distance(scaled, origin, covariance)
+        limit = float(chdtri(len(names), 1.0 - self.share))
+        extreme = squared > limit
+        count = int(extreme.sum())
+        figures = {"records_judged": len(rows), "records_coded": count}
+        if not count:
+            return Applied(data, figures=figures)
+        if self.value == "border":
+            border = at_border(scaled, origin, squared, limit)
+            moved, said = np.exp(border) if self.log else border, []
+        else:
+            moved, said = self._alike(values, extreme), few_share(", ".join(names), count, context.policy.k)
+        fresh = {
+            name: _column(data, name, column, rows[extreme], moved[extreme, place])
+            for place, (name, column) in enumerate(zip(names, columns, strict=True))
+        }
+        return Applied(data.with_columns(fresh), tuple(said), figures, perturbed=names)
+
+    def _check(self, names: tuple[str, ...], values: Floats) -> None:
+        if not np.isfinite(values).all():
+            raise TacitaError(f"the variables {check.quoted(names)} must be finite; correct the file.")
+        if self.log and not (values > 0).all():
+            wrong = check.counted(int((values <= 0).any(axis=1).sum()), "record")
+            raise TacitaError(f"{wrong} of {check.quoted(names)} not above 0 have no logarithm; pass log=False.")
+        if len(values) <= len(names) + 1:
+            complete = check.counted(len(values), "record has", "records have")
+            raise TacitaError(
+                f"{complete} all of {check.quoted(names)}, too few for a covariance; leave out variables that are "
+                f"often missing."
+            )
+
+    def _alike(self, values: Floats, extreme: Bools) -> Floats:
+        """All extreme records get one value per variable."""
+        if extreme.sum() < 2:
+            raise TacitaError("one record is extreme, and its mean would be what it has; choose a lower share.")
+        codes = [centre(values[extreme, place], self.value) for place in range(values.shape[1])]
+        return np.where(extreme[:, None], np.array(codes), values)
+
+
+def _column(data: Data, name: str, column: Numbers, rows: Ints, moved: Floats) -> Any:
+    fresh = column.values.copy()
+    fresh[rows] = np.rint(moved) if column.whole else moved
+    return written(data, name, column, fresh)
