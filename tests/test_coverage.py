@@ -81,14 +81,13 @@ def test_every_public_name_has_a_row_and_is_in_the_reference(name: str) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_and_option_has_a_row_and_is_on_the_page_of_the_command_line(command: str) -> None:
+def test_every_command_has_a_row_and_is_on_its_page_with_every_option(command: str) -> None:
     said = {words for row in ROWS for words in in_code(row.command_line)}
     page = (DOCS / "command-line.md").read_text("utf-8")
-    assert f"tacita {command}" in said
+    assert any(words == f"tacita {command}" or words.startswith(f"tacita {command} --") for words in said)
     assert re.search(rf"^## tacita {command}( [A-Z ]+)?$", page, re.MULTILINE)
     section = page.partition(f"\n## tacita {command}")[2].partition("\n## ")[0]
     for option in options(command):
-        assert f"tacita {command} {option}" in said, option
         assert f"| `{option}` |" in section, option
 
 

@@ -57,13 +57,41 @@ _HOMES = {
     "loglinear_risk": "tacita.risk.loglinear",
     "superpopulation": "tacita.risk.superpopulation",
     "model_check": "tacita.risk.model_check",
+    "categorical_confidentiality": "tacita.risk.categorical_confidentiality",
+    "cell_confidentiality": "tacita.risk.interval_confidentiality",
     "confidentiality": "tacita.risk.confidentiality",
     "confidentiality_sets": "tacita.risk.confidentiality",
+    "confidentiality_alphas": "tacita.risk.confidentiality",
+    "interval_confidentiality": "tacita.risk.interval_confidentiality",
+    "distance_linkage": "tacita.risk.linkage",
+    "one_to_one_linkage": "tacita.risk.linkage",
+    "probabilistic_linkage": "tacita.risk.probabilistic_linkage",
+    "interval_disclosure": "tacita.risk.interval",
+    "rank_interval_disclosure": "tacita.risk.rank_interval",
+    "robust_interval_disclosure": "tacita.risk.robust_interval",
     "Plan": "tacita.plan",
     "Release": "tacita.release",
+    "Project": "tacita.project",
     "Step": "tacita.protect.step",
     "Remove": "tacita.protect.remove",
+    "Recode": "tacita.protect.recode",
+    "TopCode": "tacita.protect.top_code",
+    "BottomCode": "tacita.protect.top_code",
+    "CodeOutliers": "tacita.protect.code_outliers",
+    "GroupRare": "tacita.protect.group_rare",
     "Round": "tacita.protect.round",
+    "Generalise": "tacita.protect.generalise",
+    "Suppress": "tacita.protect.suppress",
+    "Hierarchy": "tacita.protect.hierarchies",
+    "NewIdentifiers": "tacita.protect.new_identifiers",
+    "RandomOrder": "tacita.protect.random_order",
+    "RoundWeights": "tacita.protect.round_weights",
+    "TrimWeights": "tacita.protect.trim_weights",
+    "WeightNoise": "tacita.protect.weight_noise",
+    "Recalibrate": "tacita.protect.recalibrate",
+    "Rules": "tacita.rules",
+    "EditRule": "tacita.rules",
+    "Total": "tacita.rules",
     "log_noise": "tacita.data.demo.masking",
     "save": "tacita.plots.save",
     "TacitaError": "tacita.check",
@@ -91,32 +119,60 @@ if TYPE_CHECKING:
     from tacita.plots.save import save as save
     from tacita.policy import Policy as Policy
     from tacita.profile import RiskProfile as RiskProfile
+    from tacita.project import Project as Project
+    from tacita.protect.code_outliers import CodeOutliers as CodeOutliers
+    from tacita.protect.generalise import Generalise as Generalise
+    from tacita.protect.group_rare import GroupRare as GroupRare
+    from tacita.protect.hierarchies import Hierarchy as Hierarchy
+    from tacita.protect.new_identifiers import NewIdentifiers as NewIdentifiers
+    from tacita.protect.random_order import RandomOrder as RandomOrder
+    from tacita.protect.recalibrate import Recalibrate as Recalibrate
+    from tacita.protect.recode import Recode as Recode
     from tacita.protect.remove import Remove as Remove
     from tacita.protect.round import Round as Round
+    from tacita.protect.round_weights import RoundWeights as RoundWeights
     from tacita.protect.step import Step as Step
+    from tacita.protect.suppress import Suppress as Suppress
+    from tacita.protect.top_code import BottomCode as BottomCode
+    from tacita.protect.top_code import TopCode as TopCode
+    from tacita.protect.trim_weights import TrimWeights as TrimWeights
+    from tacita.protect.weight_noise import WeightNoise as WeightNoise
     from tacita.random import Draws as Draws
     from tacita.release import Release as Release
     from tacita.risk.anonymity import k_anonymity as k_anonymity
     from tacita.risk.attackers import attackers as attackers
     from tacita.risk.benchmark import benchmark as benchmark
+    from tacita.risk.categorical_confidentiality import categorical_confidentiality as categorical_confidentiality
     from tacita.risk.closeness import t_closeness as t_closeness
     from tacita.risk.combinations import unsafe_combinations as unsafe_combinations
     from tacita.risk.confidentiality import confidentiality as confidentiality
+    from tacita.risk.confidentiality import confidentiality_alphas as confidentiality_alphas
     from tacita.risk.confidentiality import confidentiality_sets as confidentiality_sets
     from tacita.risk.diversity import l_diversity as l_diversity
     from tacita.risk.dominance import dominance as dominance
     from tacita.risk.household import household_risk as household_risk
     from tacita.risk.individual import individual_risk as individual_risk
+    from tacita.risk.interval import interval_disclosure as interval_disclosure
+    from tacita.risk.interval_confidentiality import cell_confidentiality as cell_confidentiality
+    from tacita.risk.interval_confidentiality import interval_confidentiality as interval_confidentiality
     from tacita.risk.likeness import likeness as likeness
+    from tacita.risk.linkage import distance_linkage as distance_linkage
+    from tacita.risk.linkage import one_to_one_linkage as one_to_one_linkage
     from tacita.risk.loglinear import loglinear_risk as loglinear_risk
     from tacita.risk.mixed import mixed_uniqueness as mixed_uniqueness
     from tacita.risk.model_check import model_check as model_check
     from tacita.risk.presence import presence as presence
+    from tacita.risk.probabilistic_linkage import probabilistic_linkage as probabilistic_linkage
+    from tacita.risk.rank_interval import rank_interval_disclosure as rank_interval_disclosure
     from tacita.risk.reidentification import reidentification as reidentification
+    from tacita.risk.robust_interval import robust_interval_disclosure as robust_interval_disclosure
     from tacita.risk.suda import suda as suda
     from tacita.risk.superpopulation import superpopulation as superpopulation
     from tacita.risk.threshold import risk_threshold as risk_threshold
     from tacita.risk.weights import weight_disclosure as weight_disclosure
+    from tacita.rules import EditRule as EditRule
+    from tacita.rules import Rules as Rules
+    from tacita.rules import Total as Total
     from tacita.scenario import KeySet as KeySet
     from tacita.scenario import MissingRule as MissingRule
     from tacita.scenario import Scenario as Scenario

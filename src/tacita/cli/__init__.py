@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
 from tacita import __version__
 from tacita.check import Caution, TacitaError
-from tacita.cli import assess, confidentiality, demo, files, plot, protect
+from tacita.cli import assess, confidentiality, demo, files, link, plot, protect
 from tacita.cli.terminal import say
 
-GROUPS = (demo, assess, confidentiality, protect, files)
+GROUPS = (demo, assess, confidentiality, link, protect, files)
 """Modules whose COMMANDS are commands of `tacita`, in the order of its help."""
 
 
@@ -42,13 +43,16 @@ def _app() -> typer.Typer:
     )
     app.callback()(options)
     for group in GROUPS:
-        for name, command in group.COMMANDS.items():
-            app.command(name)(command)
+        _add(app, group.COMMANDS)
     figures = typer.Typer(no_args_is_help=True, help="Draw a figure.")
-    for name, command in plot.FIGURES.items():
-        figures.command(name)(command)
+    _add(figures, plot.FIGURES)
     app.add_typer(figures, name="plot")
     return app
+
+
+def _add(app: typer.Typer, commands: Mapping[str, Any]) -> None:
+    for name, command in commands.items():
+        app.command(name)(command)
 
 
 app = _app()

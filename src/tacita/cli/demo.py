@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,29 +17,67 @@ def demo(
     seed: Annotated[int, typer.Option(help="Seed of the synthetic population.")] = 1,
     overwrite: Annotated[bool, typer.Option(help="Replace an existing folder.")] = False,
 ) -> None:
-    """The main job on a synthetic household survey: make it, assess it, draw it, write everything to a folder."""
-    from tacita.assessment import assess as measure_risk
+    """The main job on a synthetic household survey: make it, assess it, protect it, write everything to a folder."""
     from tacita.data.atomic import new_folder
     from tacita.data.demo.survey import household_survey
     from tacita.data.files import write
+    from tacita.plots.save import save
     from tacita.policy import Policy
+    from tacita.project import Project, protect
+    from tacita.risk.categorical_confidentiality import categorical_confidentiality
 
     with progress_bar() as progress:
         progress(0.1, "making a population and a survey of it")
         survey = household_survey(households, seed=seed)
-        progress(0.6, "assessing")
-        profile = measure_risk(survey.data, survey.scenario)
-        progress(0.8, "writing")
+        plan = demo_plan()
+        done = protect(survey.data, survey.scenario, Policy(), plan, progress=progress)
+        hidden = categorical_confidentiality(survey.data, done.release, done.release.scenario)
+        progress(0.9, "writing")
         with new_folder(out, overwrite=overwrite) as folder:
             write(survey.data, folder / "survey.parquet")
             write(survey.data, folder / "survey.csv")
             survey.scenario.save(folder / "scenario.toml")
             Policy().save(folder / "policy.toml")
-            save_profile(profile, folder / "risk", overwrite=False)
-    say(str(profile))
-    say(f"\nThe survey is in {out / 'survey.csv'}, the assessment in {out / 'risk'}.")
-    say(f"The figure is {out / 'risk' / 'risk.png'}, or {out / 'risk' / 'risk.html'} for a browser.")
-    say(f"Try: tacita assess {out / 'survey.parquet'} --scenario {out / 'scenario.toml'} --riskiest 10")
+            plan.save(folder / "plan.toml")
+            Project(data="survey.parquet", scenario=survey.scenario, plan=plan, folder="protected").save(
+                folder / "project.toml"
+            )
+            save_profile(done.before, folder / "risk", overwrite=False)
+            save_profile(done.after, folder / "risk_after", overwrite=False)
+            done.release.save(folder / "release", formats=["parquet", "csv"])
+            save(hidden.plot(), folder / "confidentiality.html")
+            save(hidden.plot(), folder / "confidentiality.png")
+    say(str(done.before))
+    say(f"\nProtected by {out / 'plan.toml'}\n{done.release}")
+    say(f"\nAfter: {str(done.after).splitlines()[0]}")
+    say(f"\nThe report of the risk is {out / 'risk' / 'risk.txt'}, with its figure {out / 'risk' / 'risk.html'};")
+    say(f"of the risk after protection {out / 'risk_after' / 'risk.txt'}. The confidentiality plot of the release is")
+    say(f"{out / 'confidentiality.html'}, the release itself {out / 'release'}.")
+    say(f"Try: tacita run {out / 'project.toml'}")
+
+
+def demo_plan() -> Any:
+    """Steps that make the demo survey safe: coarser ages, no rare categories, few cells blanked, no trace of order."""
+    from tacita.plan import Plan
+    from tacita.protect.group_rare import GroupRare
+    from tacita.protect.new_identifiers import NewIdentifiers
+    from tacita.protect.random_order import RandomOrder
+    from tacita.protect.recode import Recode
+    from tacita.protect.suppress import Suppress
+    from tacita.protect.top_code import TopCode
+
+    ranks = {"region": 1, "sex": 2, "age": 3, "status": 4, "citizenship": 5}
+    return Plan(
+        (
+            Recode(("age",), breaks=(15, 30, 50, 65)),
+            GroupRare(("citizenship",), least=300),
+            GroupRare(("status",), least=800),
+            Suppress(k=5, importance=ranks),
+            TopCode(("income",), share=0.99, value="mean"),
+            NewIdentifiers(),
+            RandomOrder("households"),
+        )
+    )
 
 
 COMMANDS = {"demo": demo}

@@ -131,7 +131,7 @@ def _grid(true: Floats, bandwidth: float) -> Floats:
     step = bandwidth / FINENESS
     first = float(true.min()) if len(true) else 0.0
     reach = float(np.ptp(true)) if len(true) else 0.0
-    margin = TAIL * bandwidth + 2.0 * step  # so that m is 0 at both ends
+    margin = TAIL * bandwidth + 4.0 * step  # so that m is 0 at both ends: two steps for sharing out, two for rounding
     return np.asarray(first - margin + step * np.arange(int((reach + 2.0 * margin) / step) + 2), dtype=np.float64)
 
 

@@ -17,6 +17,7 @@ from tacita.linkage.distances import (
     mapped,
     norms,
     standard_weight,
+    without_overflow,
 )
 
 METRICS = ("relative", "euclidean", "standardised", "manhattan", "mahalanobis", "gower")
@@ -67,6 +68,9 @@ def space(y: Floats, x: Floats, metric: str, *, unit_free: bool = False) -> Spac
     On the unit-free scale `relative` is the root mean square of the log ratios, which is relative already.
     """
     keys = x.shape[1]
+    if metric in ("standardised", "mahalanobis"):
+        unit = _units(x, y)
+        x, y = x * unit, y * unit
     both = np.concatenate([x, y])
     both = both[np.lexsort(both.T)]  # sums must not depend on the order of a file
     if metric == "relative":
@@ -85,9 +89,18 @@ def space(y: Floats, x: Floats, metric: str, *, unit_free: bool = False) -> Spac
     return Space(y, x, euclidean(weight), False)
 
 
+def _units(x: Floats, y: Floats) -> Floats:
+    """By key a power of 2 with which no square overflows or vanishes; these metrics have no unit, so nothing changes."""
+    most = np.maximum(np.abs(x).max(axis=0, initial=0.0), np.abs(y).max(axis=0, initial=0.0))
+    # Not beyond what a number can hold, for numbers so small that they have no room for all digits.
+    unit: Floats = np.ldexp(1.0, np.minimum(-np.frexp(most)[1], 1000))
+    return unit
+
+
 def perturbation(where: Space) -> Floats:
     """d(y, x) / d(x, 0) by record; 0 where nothing moved, infinite where nothing was there to move."""
-    moved, length = distances(where.y, where.x, where.metric), norms(where.x, where.metric)
+    metric, _ = without_overflow(where.metric, where.y, where.x)  # the unit drops out
+    moved, length = distances(where.y, where.x, metric), norms(where.x, metric)
     share = np.divide(moved, length, out=np.full(len(moved), np.inf), where=length > 0)
     return np.where(moved == 0, 0.0, share)
 

@@ -1,0 +1,269 @@
+"""One-to-one assignment: every record of one file gets a record of its own in the other, at the least total distance.
+
+Small files are assigned by the dense algorithm. In large ones records bid for their partners in an auction: prices rise
+until everybody is content to within epsilon, and epsilon shrinks. Who is cheapest is asked of all records through a
+tree, never of a list of candidates alone, so the prices prove how far the total can be from the least one:
+for any prices p >= 0 no assignment costs less than sum_i min_j (c_ij + p_j) - sum_j p_j.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacita.arrays import Bools, Floats, Ints
+from tacita.compiled import compiled
+from tacita.linkage.distances import GREATEST, MISMATCH, SQUARE, Metric
+from tacita.linkage.equal_rows import coincident
+from tacita.linkage.offers import WAITING, Offers, cheapest, distance, lowest_prices, offers, raise_price
+from tacita.linkage.sweep import in_threads
+from tacita.linkage.tree import build
+
+DENSE = 1_000_000
+"""Up to this many pairs a matrix of all distances is made; beyond, the auction is faster."""
+CANDIDATES = 24
+"""Partners that each record keeps in mind until it has to ask again."""
+FIRST_EPSILON = 0.5
+"""The first epsilon, in mean distances to the nearest record."""
+FACTOR = 10.0
+"""By this epsilon shrinks from phase to phase."""
+SLACK = 30.0
+"""In epsilons: how much dearer than others may be what a record has in mind before it asks again."""
+PARTS = 16
+"""The bidders are looked at in so many parts, by as many threads as there are processors."""
+EXACT = 1e-9
+"""A total within this share of the bound is taken for the least one."""
+
+
+class Assignment(NamedTuple):
+    """Who is assigned to whom."""
+
+    partner: Ints
+    """By row of the first file: the row of the second, -1 for rows left over if the first file is longer."""
+    distance: Floats
+    """By row of the first file: the distance of its partner, NaN if it has none."""
+    total: float
+    """The sum of the distances."""
+    bound: float
+    """No assignment has a smaller sum."""
+
+
+def assign(x: Floats, y: Floats, metric: Metric, *, gap: float = EXACT, dense: int = DENSE) -> Assignment:
+    """The one-to-one assignment of rows of x to rows of y of least total distance.
+
+    With fewer rows in one file some of the other stay alone. The total is within `gap` of the bound, which is a share
+    of the total; below 1e-9 the assignment is the best one. `dense`: up to how many pairs all distances are computed.
+
+    References: Bertsekas (1988), The auction algorithm: a distributed relaxation method for the assignment problem.
+    Annals of Operations Research 14; Crouse (2016), On implementing 2D rectangular assignment algorithms.
+
+    >>> from tacita.linkage.distances import euclidean
+    >>> found = assign(np.array([[0.0], [1.0]]), np.array([[1.0], [2.0]]), euclidean(np.ones(1)))
+    >>> found.total, found.bound
+    (2.0, 2.0)
+    """
+    if len(x) > len(y):
+        turned = assign(y, x, metric, gap=gap, dense=dense)
+        partner, away = np.full(len(x), -1), np.full(len(x), np.nan)
+        partner[turned.partner], away[turned.partner] = np.arange(len(y)), turned.distance
+        return Assignment(partner, away, turned.total, turned.bound)
+    used = metric.weight > 0
+    kept = Metric(metric.kind[used], metric.weight[used], metric.rooted)
+    x, y = (np.ascontiguousarray(values[:, used], dtype=np.float64) for values in (x, y))
+    if not used.any():
+        return Assignment(np.arange(len(x)), np.zeros(len(x)), 0.0, 0.0)
+    partner = coincident(x, y)
+    rows, columns = np.flatnonzero(partner < 0), np.setdiff1d(np.arange(len(y)), partner)
+    bound, away = 0.0, np.zeros(len(x))
+    if len(rows) and len(rows) * len(columns) <= dense:
+        place, away[rows] = _dense(x[rows], y[columns], kept)
+        partner[rows] = columns[place]
+        bound = float(away.sum())
+    elif len(rows):
+        place, away[rows], bound = _auction(x[rows], y[columns], kept, gap)
+        partner[rows] = columns[place]
+    total = float(away.sum())
+    return Assignment(partner, away, total, min(bound, total))
+
+
+def all_distances(x: Floats, y: Floats, metric: Metric) -> Floats:
+    """The distance of every row of x from every row of y."""
+    total = np.zeros((len(x), len(y)))
+    for j, (kind, weight) in enumerate(zip(metric.kind, metric.weight, strict=True)):
+        if kind == MISMATCH:
+            total += weight * (x[:, j, None] != y[None, :, j])
+            continue
+        difference = np.abs(x[:, j, None] - y[None, :, j]) * weight
+        if kind == SQUARE:
+            difference *= difference
+        if kind == GREATEST:
+            np.maximum(total, difference, out=total)
+        else:
+            total += difference
+    return np.sqrt(total, out=total) if metric.rooted else total
+
+
+def _dense(x: Floats, y: Floats, metric: Metric) -> tuple[Ints, Floats]:
+    from scipy.optimize import linear_sum_assignment
+
+    matrix = all_distances(x, y, metric)
+    rows, columns = linear_sum_assignment(matrix)
+    return columns, matrix[rows, columns]
+
+
+class _Bidders(NamedTuple):
+    """The rows that bid. Behind the records of the file come so many without wishes that nobody stays alone."""
+
+    values: Floats
+    candidates: Ints
+    """By record: places that it keeps in mind, -1 for none."""
+    costs: Floats
+    """By record: their distances."""
+    limit: Floats
+    """By record: every other place costs at least this; prices never fall, so that stays true."""
+    place: Ints
+    """By bidder: the place it holds, -1 for none."""
+    holder: Ints
+    """By place: the bidder that holds it, -1 for none."""
+
+
+def _auction(x: Floats, y: Floats, metric: Metric, gap: float) -> tuple[Ints, Floats, float]:
+    """For each row of x its row of y and the distance; and what no assignment can beat."""
+    n, m = len(x), len(y)
+    on_offer = offers(y, metric)
+    # Bidders that are near each other ask one after the other: what one needs of the tree is still in the cache.
+    order = build(x * metric.weight).order
+    shape, places = (n, min(CANDIDATES, m)), (np.full(m, -1), np.full(m, -1))
+    values = np.ascontiguousarray(x[order])
+    bidders = _Bidders(values, np.full(shape, -1), np.full(shape, np.inf), np.full(n, -np.inf), *places)
+    away = np.empty(n)
+    waiting, count, bound = _discontent(on_offer, bidders, metric, 0.0, away)
+    epsilon = first = FIRST_EPSILON * bound / n
+    while True:
+        _bid(on_offer, bidders, metric, epsilon, waiting, count)
+        epsilon /= FACTOR
+        waiting, count, bound = _discontent(on_offer, bidders, metric, epsilon, away)
+        total = float(away.sum())
+        if total - bound <= gap * total or epsilon < 1e-14 * first:
+            partner, cost = np.empty(n, np.int64), np.empty(n)
+            partner[order], cost[order] = on_offer.order[bidders.place[:n]], away
+            return partner, cost, bound
+        bidders.holder[bidders.place[waiting[:count]]] = -1
+        bidders.place[waiting[:count]] = -1
+
+
+def _discontent(
+    on_offer: Offers, bidders: _Bidders, metric: Metric, epsilon: float, away: Floats
+) -> tuple[Ints, int, float]:
+    """Who has no place, or one that costs over epsilon more than another; how many; and the bound that prices give.
+
+    The list has room for all. Distances are set.
+    """
+    size = len(bidders.place)
+    flags, least = np.empty(size, np.bool_), np.empty(size)
+    parts = np.linspace(0, size, PARTS + 1).astype(np.int64)
+
+    def part(at: int) -> None:
+        _look(on_offer, bidders, metric, epsilon, parts[at], parts[at + 1], flags, least, away)
+
+    in_threads(part, range(PARTS), worth=size > PARTS * 1000)
+    waiting = np.empty(size, np.int64)
+    count = int(flags.sum())
+    waiting[:count] = np.flatnonzero(flags)
+    return waiting, count, float(least.sum() - on_offer.price.sum())
+
+
+@compiled
+def _look(
+    on_offer: Offers,
+    bidders: _Bidders,
+    metric: Metric,
+    epsilon: float,
+    first: int,
+    last: int,
+    discontent: Bools,
+    lowest: Floats,
+    away: Floats,
+) -> None:
+    """For some bidders: what they could have at least, what they pay, and whether they are discontent."""
+    n, kept = bidders.candidates.shape
+    found, cost, sums = np.empty(kept + 1, np.int64), np.empty(kept + 1), np.empty(kept + 1)
+    stack, limits = np.empty(WAITING, np.int64), np.empty(WAITING)
+    for bidder in range(first, last):
+        least, paid, place = on_offer.least[0], 0.0, bidders.place[bidder]
+        if bidder < n:
+            least = _two_least(on_offer, bidders, bidder)[1]
+            if not least <= bidders.limit[bidder]:
+                _ask(on_offer, bidders, metric, bidder, found, cost, sums, stack, limits)
+                least = sums[0]
+            if place >= 0:
+                paid = distance(on_offer.points[place], bidders.values[bidder], metric)
+                away[bidder] = paid
+        lowest[bidder] = least
+        discontent[bidder] = place < 0 or paid + on_offer.price[place] > least + epsilon
+
+
+@compiled
+def _two_least(on_offer: Offers, bidders: _Bidders, bidder: int) -> tuple[int, float, float]:
+    """Of the places that a bidder keeps in mind the cheapest, what it costs, and what the second cheapest costs."""
+    best, least, second = -1, np.inf, np.inf
+    for at in range(bidders.candidates.shape[1]):
+        place = bidders.candidates[bidder, at]
+        if place < 0:
+            break
+        total = bidders.costs[bidder, at] + on_offer.price[place]
+        if total < least:
+            best, least, second = place, total, least
+        elif total < second:
+            second = total
+    return best, least, second
+
+
+@compiled
+def _ask(
+    on_offer: Offers,
+    bidders: _Bidders,
+    metric: Metric,
+    bidder: int,
+    found: Ints,
+    cost: Floats,
+    sums: Floats,
+    stack: Ints,
+    limits: Floats,
+) -> None:
+    """Ask all records which are the cheapest now, and keep them in mind."""
+    kept = bidders.candidates.shape[1]
+    known = cheapest(on_offer, bidders.values[bidder], metric, kept + 1, found, cost, sums, stack, limits)
+    for at in range(min(known, kept)):
+        bidders.candidates[bidder, at], bidders.costs[bidder, at] = found[at], cost[at]
+    bidders.limit[bidder] = sums[kept] if known > kept else np.inf
+
+
+@compiled
+def _bid(on_offer: Offers, bidders: _Bidders, metric: Metric, epsilon: float, waiting: Ints, count: int) -> None:
+    """Let everybody who waits bid until all have a place.
+
+    A bidder takes what is cheapest for him and raises its price until it is epsilon dearer than the second cheapest.
+    """
+    n, kept = bidders.candidates.shape
+    found, cost, sums = np.empty(kept + 1, np.int64), np.empty(kept + 1), np.empty(kept + 1)
+    stack, limits = np.empty(WAITING, np.int64), np.empty(WAITING)
+    while count > 0:
+        count -= 1
+        bidder = waiting[count]
+        if bidder >= n:
+            best, least, second = lowest_prices(on_offer, stack)
+        else:
+            best, least, second = _two_least(on_offer, bidders, bidder)
+            if not second <= bidders.limit[bidder] + SLACK * epsilon:
+                _ask(on_offer, bidders, metric, bidder, found, cost, sums, stack, limits)
+                best, least, second = _two_least(on_offer, bidders, bidder)
+        rise = second - least if second < np.inf else 0.0
+        raise_price(on_offer, best, on_offer.price[best] + rise + epsilon)
+        before = bidders.holder[best]
+        if before >= 0:
+            bidders.place[before] = -1
+            waiting[count] = before
+            count += 1
+        bidders.holder[best], bidders.place[bidder] = bidder, best
