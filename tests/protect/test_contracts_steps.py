@@ -44,6 +44,66 @@ WHO = tc.Scenario(
 EXAMPLES: dict[str, tuple[Step, ...]] = {
     "remove": (tc.Remove(), tc.Remove(["name", "born"])),
     "round": (tc.Round("income", base=100), tc.Round(["income", "age"], digits=1)),
+    "recode": (
+        tc.Recode("age", breaks=[18, 40, 65]),
+        tc.Recode("age", width=5, top=80),
+        tc.Recode(["age", "income"], groups=4, as_codes=True),
+        tc.Recode("citizenship", mapping={"EU": "other", "other": "x"}),
+        tc.Recode("age", scheme="1:-17\n2:18-64\n3:65-"),
+        tc.Recode("nace", digits=2),
+        tc.Recode("born", dates="quarter"),
+        tc.Recode("born", dates="year"),
+        tc.Recode("income", width=250.5, closed="right"),
+        tc.Recode("age", hierarchy=tc.Hierarchy.intervals([5, 10]), level=2),
+    ),
+    "top_code": (
+        tc.TopCode("income", share=0.95, value="mean"),
+        tc.TopCode("age", at=60, value="60+"),
+        tc.TopCode(["age", "income"], at={"age": 60, "income": 5000}, value="median", together=True),
+        tc.TopCode("age", at=70),
+    ),
+    "bottom_code": (tc.BottomCode("income", share=0.05), tc.BottomCode("age", at=15, value="young")),
+    "code_outliers": (
+        tc.CodeOutliers(["age", "income"]),
+        tc.CodeOutliers(["age", "income"], robust=False, value="mean"),
+    ),
+    "group_rare": (
+        tc.GroupRare("citizenship", least=30),
+        tc.GroupRare("nace", share=0.1),
+    ),
+    "generalise": (
+        tc.Generalise(
+            {"age": tc.Hierarchy.intervals([5, 10, 20, 40], top=80), "citizenship": tc.Hierarchy.redaction()}
+        ),
+        tc.Generalise({"age": tc.Hierarchy.intervals([5, 10, 20, 40])}, recoding="local", k=5, loss="entropy"),
+        tc.Generalise({"age": tc.Hierarchy.intervals([10, 40])}, limit=0.2, recoding="outliers", suppress="remove"),
+        tc.Generalise(
+            {"age": tc.Hierarchy.intervals([20]), "region": tc.Hierarchy.redaction()}, distinct_l=3, t=0.4, k=2
+        ),
+    ),
+    "suppress": (
+        tc.Suppress(),
+        tc.Suppress(k=2, importance={"age": 4, "region": 1}, ghosts={"age": ["born"]}, only=range(1, 200)),
+        tc.Suppress(combs={2: 4, 3: 2}, household_variables=["region"]),
+        tc.Suppress(risk=0.05, household_risk=0.15, strata=["sex"], importance="suda"),
+    ),
+    "new_identifiers": (
+        tc.NewIdentifiers(),
+        tc.NewIdentifiers(["name", SURVEY.scenario.household or ""], within_households=True),
+    ),
+    "random_order": tuple(tc.RandomOrder(how) for how in ("simple", "households", "within_households")),
+    "round_weights": (
+        tc.RoundWeights(),
+        tc.RoundWeights(digits=1, within=["region"]),
+        tc.RoundWeights(base=0.5, random=True),
+        tc.RoundWeights(base=10, random=True, keep_total=False),
+    ),
+    "trim_weights": (tc.TrimWeights(least=20, most=40), tc.TrimWeights(share=0.2, least=5.0)),
+    "weight_noise": (tc.WeightNoise(0.3), tc.WeightNoise(0.1, least=2, within=["region"])),
+    "recalibrate": (
+        tc.Recalibrate(["region", "sex"], method="linear", bounds=(0.2, 5.0)),
+        tc.Recalibrate(totals={"sex": {"female": 5000, "male": 4000}}),
+    ),
 }
 """Every step, as it would be used."""
 

@@ -1,0 +1,73 @@
+"""Slow twins of suppression: the definitions, record by record, and the optimum by an integer program."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import coo_matrix
+
+import slow
+from tacita.arrays import Bools, Codes
+from tacita.protect.suppression.combinations import Requirement, places
+from tacita.scenario import MissingRule
+
+
+def keys_of(codes: Codes) -> list[tuple[int | None, ...]]:
+    return [tuple(int(code) or None for code in row) for row in codes]
+
+
+def counts(codes: Codes, members: int, rule: MissingRule) -> list[float]:
+    """What counts for each record on some keys, by the definition of the rule."""
+    keys = keys_of(codes[:, places(members)])
+    c = rule.factor if rule.name == "partial" else None
+    alpha = float(rule.factor or 0) if rule.name == "sdcmicro" else None
+    return slow.frequencies(keys, [1.0] * len(keys), rule.name, c=c, alpha=alpha)[0]
+
+
+def unsafe(codes: Codes, needs: Sequence[Requirement], rule: MissingRule) -> Bools:
+    out = np.zeros(len(codes), dtype=bool)
+    for need in needs:
+        out |= np.array([f < need.k for f in counts(codes, need.members, rule)])
+    return out
+
+
+def unneeded(codes: Codes, gone: Bools, needs: Sequence[Requirement], rule: MissingRule) -> list[tuple[int, int]]:
+    """Blanked cells that could be shown again with their own record safe."""
+    found = []
+    for record, key in zip(*np.nonzero(gone), strict=True):
+        shown = codes * ~gone
+        shown[record, key] = codes[record, key]
+        if not unsafe(shown, needs, rule)[record]:
+            found.append((int(record), int(key)))
+    return found
+
+
+def optimum(codes: Codes, k: int, costs: Sequence[float]) -> float:
+    """The least cost under the one-way rule: each record chooses the set of keys that it shows.
+
+    The rules of honesty need no constraint: a cell that its own record does not need could be shown again, which costs
+    less and under this rule takes nothing from others; so the optimum blanks none, and touches only who would violate.
+    """
+    n, q = codes.shape
+    known = [sum(1 << j for j in range(q) if codes[i, j]) for i in range(n)]
+    choices = [(i, shown) for i in range(n) for shown in range(1 << q) if shown & ~known[i] == 0]
+    place = {choice: column for column, choice in enumerate(choices)}
+    cost = [sum(costs[j] for j in range(q) if (known[i] & ~shown) >> j & 1) for i, shown in choices]
+    entries: dict[tuple[int, int], float] = {}
+    lower = []
+    for i in range(n):
+        entries |= {(i, column): 1.0 for (who, _), column in place.items() if who == i}
+        lower.append(1.0)
+    for row, (i, shown) in enumerate(choices, start=n):
+        same = [j for j in range(q) if shown >> j & 1]
+        for (h, other), column in place.items():
+            if other & shown == shown and (codes[h, same] == codes[i, same]).all():
+                entries[row, column] = 1.0
+        entries[row, place[i, shown]] -= k
+        lower.append(0.0)
+    rows, columns = zip(*entries, strict=True)
+    matrix = coo_matrix((list(entries.values()), (rows, columns))).tocsr()
+    upper = [1.0] * n + [np.inf] * len(choices)
+    solved = milp(cost, constraints=LinearConstraint(matrix, lower, upper), integrality=1, bounds=Bounds(0, 1))
+    assert solved.status == 0
+    return float(solved.fun)

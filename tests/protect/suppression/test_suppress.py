@@ -1,0 +1,226 @@
+"""The step Suppress: what it takes from scenario and policy, what it says, what it refuses."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tacita as tc
+from tacita.check import TacitaError
+from tacita.protect.suppression.importance import costs_of, importance_from_suda
+
+SURVEY = tc.household_survey(400, population=9000, seed=5)
+DATA = SURVEY.data.with_columns({"age": SURVEY.data.numbers("age") // 20})
+KEYS = ["region", "sex", "age", "citizenship"]
+WHO = tc.Scenario(keys=KEYS, weight="weight", household="household", household_variables=["region"])
+
+
+def applied(step: tc.Suppress, who: tc.Scenario = WHO, policy: tc.Policy | None = None) -> tc.Release:
+    return tc.Plan([step]).apply(DATA, who, policy)
+
+
+def violating(data: object, who: tc.Scenario, k: int, keys: list[str] | None = None) -> np.ndarray:
+    table = tc.key_table(data, who, keys)
+    return table.per_record(table.sample_count) < k
+
+
+@pytest.mark.parametrize("rule", ["one_way", "wildcard", "conservative", "partial(0.5)", "sdcmicro(1)"])
+def test_k_comes_from_the_policy_and_the_rule_from_the_scenario(rule: str) -> None:
+    who = tc.Scenario(keys=KEYS, missing=rule)
+    for policy in (None, tc.Policy(k=5)):
+        release = applied(tc.Suppress(), who, policy)
+        assert not violating(release, who, release.policy.k or 0).any()
+        assert release.changes[0].figures["rule"] == rule
+    assert violating(applied(tc.Suppress(), who), who, 5).any()
+
+
+def test_the_log_tells_cells_and_records_of_both_kinds() -> None:
+    who = tc.Scenario(keys=KEYS)
+    data = DATA.blanked({"age": np.arange(len(DATA)) % 5 == 0})
+    release = tc.Plan([tc.Suppress(k=3)]).apply(data, who)
+    (change,) = release.changes
+    start = violating(data, who, 3)
+    touched = np.zeros(len(data), dtype=bool)
+    for name in KEYS:
+        touched |= release.data.missing(name) & ~data.missing(name)
+    figures = change.figures
+    assert figures["violating"] == start.sum()
+    assert figures["touched"] == touched.sum() == change.records
+    assert figures["touched_because_of_others"] == (touched & ~start).sum() > 0
+    assert {name: count for name, count in figures["cells"].items() if count} == dict(change.suppressed)
+    assert f"{start.sum():,} records violated" in str(change)
+    assert "touched because one that they counted on was blanked" in str(change)
+    again = tc.Plan([tc.Suppress(k=3)]).apply(release, who)
+    assert "no record violates" in str(again.changes[0])
+
+
+def test_importance() -> None:
+    ranks = {"region": 4, "sex": 1, "age": 2, "citizenship": 3}
+    who = tc.Scenario(keys=KEYS)
+    first = applied(tc.Suppress(importance=ranks), who).changes[0].suppressed
+    last = applied(tc.Suppress(importance={name: 5 - rank for name, rank in ranks.items()}), who).changes[0].suppressed
+    assert first.get("region", 0) > last.get("region", 0)
+    assert first.get("sex", 0) < last.get("sex", 0)
+    by_suda = applied(tc.Suppress(importance="suda"), who)
+    given = applied(tc.Suppress(importance=tc.suda(DATA, who).importance()), who)
+    assert by_suda.data.table.equals(given.data.table)
+
+
+def test_costs_and_ranks() -> None:
+    assert costs_of(["a", "b", "c"], None) == [1.0, 1.0, 1.0]
+    assert costs_of(["a", "b", "c"], {"b": 1}) == [1.0, 3.0, 1.0]
+    assert importance_from_suda({"a": 0.5, "b": 0.5, "c": 0.1}) == {"a": 2, "b": 2, "c": 1}
+    with pytest.raises(TacitaError, match=r"^importance must be ranks from 1 to the 2 keys; got 3\.$"):
+        costs_of(["a", "b"], {"a": 3})
+
+
+def test_combinations_of_keys() -> None:
+    who = tc.Scenario(keys=KEYS)
+    release = applied(tc.Suppress(combs={2: 8, 3: 4}), who)
+    for size, k in ((2, 8), (3, 4)):
+        for keys in tc.unsafe_combinations(DATA, who, largest=size).tables:
+            if len(keys) == size:
+                assert not violating(release, who, k, list(keys)).any()
+    assert violating(release, who, 6).any()
+    one = applied(tc.Suppress(k=3, combs=[1, 2, 3, 4]), who).data.table
+    assert one.equals(applied(tc.Suppress(k=3), who).data.table)
+
+
+def test_key_sets() -> None:
+    who = tc.Scenario(keys=KEYS, key_sets={"work": {"keys": ["status", "age", "region"], "k": 5}})
+    release = applied(tc.Suppress(), who)
+    assert not violating(release, who, 3).any()
+    assert not violating(release, who, 5, ["status", "age", "region"]).any()
+    only_work = applied(tc.Suppress(key_sets=["work"]), who)
+    assert not violating(only_work, who, 5, ["status", "age", "region"]).any()
+    assert violating(only_work, who, 3).any()
+    with pytest.raises(TacitaError, match=r"^key_sets not in the scenario: 'home'\. They are 'keys', 'work'\.$"):
+        applied(tc.Suppress(key_sets=["home"]), who)
+
+
+def test_strata() -> None:
+    who = tc.Scenario(keys=["sex", "age"], strata=["region"])
+    release = applied(tc.Suppress(k=2), who)
+    for region in DATA.table["region"].unique():
+        here = release.data.table.filter(pl.col("region") == region)
+        assert not violating(here, who, 2).any()
+    together = applied(tc.Suppress(k=2, strata=[]), who)
+    assert sum(together.changes[0].suppressed.values()) < sum(release.changes[0].suppressed.values())
+    # A key that is a stratum is shown to everybody, and never suppressed.
+    both = applied(tc.Suppress(k=2), tc.Scenario(keys=["region", "sex", "age"], strata=["region"]))
+    assert both.data.table.equals(release.data.table)
+    with pytest.raises(TacitaError, match="all keys are strata"):
+        applied(tc.Suppress(), tc.Scenario(keys=["region"], strata=["region"]))
+
+
+def test_ghosts_follow() -> None:
+    data = DATA.with_columns({"birth_year": 2020 - DATA.numbers("age")})
+    who = tc.Scenario(keys=KEYS)
+    release = tc.Plan([tc.Suppress(ghosts={"age": ["birth_year"], "sex": "birth_year"})]).apply(data, who)
+    gone = release.data.missing("age") | release.data.missing("sex")
+    assert gone.any()
+    assert (release.data.missing("birth_year") == gone).all()
+    with pytest.raises(TacitaError, match="a ghost variable cannot be a key at the same time: 'sex'"):
+        tc.Plan([tc.Suppress(ghosts={"age": ["sex"]})]).apply(data, who)
+
+
+def test_household_variables_go_for_everybody() -> None:
+    release = applied(tc.Suppress(importance={"region": 4, "sex": 1, "age": 2, "citizenship": 1}))
+    gone = pl.DataFrame({"household": DATA.table["household"], "gone": release.data.missing("region")})
+    assert gone["gone"].any()
+    assert gone.group_by("household").agg(pl.col("gone").n_unique())["gone"].max() == 1
+    assert release.changes[0].figures["touched_with_household"] > 0
+    assert "touched with their household" in str(release)
+    assert not violating(release, WHO, 3).any()
+    apart = applied(tc.Suppress(importance={"region": 4, "sex": 1, "age": 2, "citizenship": 1}, household_variables=[]))
+    assert apart.changes[0].figures["touched_with_household"] == 0
+
+
+def test_only_some_records() -> None:
+    who = tc.Scenario(keys=KEYS)
+    some = DATA.with_columns({"chosen": np.arange(len(DATA)) % 2})
+    release = tc.Plan([tc.Suppress(only="chosen")]).apply(some, who)
+    chosen = some.numbers("chosen") > 0
+    still = violating(release, who, 3)
+    assert not still[chosen].any()
+    assert still[~chosen].any()
+    assert release.changes[0].figures["left"] == still.sum()
+    assert f"{still.sum():,} records outside `only` still violate" in str(release)
+    by_number = tc.Suppress(only=some.record[chosen])
+    assert tc.Plan([by_number]).apply(some, who).data.table.equals(release.data.table)
+
+
+def test_only_the_unsafe_zone() -> None:
+    business = tc.business_survey(300, seed=2)
+    released = tc.log_noise(business.data, business.scenario.numeric_keys, sd=0.1, seed=3)
+    plot = tc.confidentiality(business.data, released, business.scenario.numeric_keys)
+    step = tc.Suppress(only=plot)
+    assert step.only == tuple(plot.record[plot.unsafe].tolist())
+    assert 0 < len(step.only) < 300
+    who = tc.Scenario(keys=["industry"])
+    release = tc.Plan([tc.Suppress(k=40, only=plot)]).apply(business.data, who)
+    touched = release.data.missing("industry")
+    assert not (touched & ~plot.unsafe).any()
+
+
+def test_a_blank_that_means_not_applicable_is_not_made_by_suppression() -> None:
+    people = pl.DataFrame({"job": ["a", "a", None, None, "b", "b"], "sex": ["f", "f", "f", "f", "m", "f"]})
+    who = tc.Scenario(keys=["job", "sex"], not_applicable={"job": [""]})
+    release = tc.Plan([tc.Suppress(k=2)]).apply(people, who)
+    assert release.data.table["job"].to_list() == people["job"].to_list()
+    assert release.data.table["sex"].to_list() == ["f", "f", "f", "f", None, None]
+    assert not violating(release, who, 2).any()
+    assert "not suppressed, since a blank there means not applicable: 'job'" in str(release)
+
+
+def test_k_and_risk_together() -> None:
+    who = tc.Scenario(keys=KEYS, weight="weight")
+    release = applied(tc.Suppress(k=3, risk=0.01), who)
+    assert not violating(release, who, 3).any()
+    assert tc.individual_risk(release, who).risk.max() <= 0.01
+    only_risk = applied(tc.Suppress(risk=0.05), who)
+    assert violating(only_risk, who, 3).any()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 1}, "k must be at least 2; got 1."),
+        ({"importance": "rank"}, "importance must be one of 'suda'; got 'rank'."),
+        ({"importance": {"age": 0}}, "importance of 'age' must be at least 1; got 0."),
+        ({"combs": {3: 1}}, "k of combs must be at least 2; got 1."),
+        ({"combs": "three"}, "a size of combs must be a whole number of at least 1; got 'three'."),
+        ({"risk": 2}, "risk must be in (0, 1]; got 2."),
+        ({"household_risk": 0.0}, "household_risk must be in (0, 1]; got 0.0."),
+        ({"only": 5}, "only must be a column, record numbers or a result with an unsafe zone; got int."),
+    ],
+)
+def test_bad_parameters(options: dict[str, object], message: str) -> None:
+    with pytest.raises(TacitaError) as caught:
+        tc.Suppress(**options)  # type: ignore[arg-type]
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("step", "who", "policy", "message"),
+    [
+        (tc.Suppress(), WHO, tc.Policy(k=None), "the policy has no k; pass k=3 to the step."),
+        (tc.Suppress(importance={"size": 1}), WHO, None, "importance not in the data: 'size'."),
+        (tc.Suppress(combs=[7]), WHO, None, "combs must be sizes up to the 4 keys; got 7."),
+        (tc.Suppress(strata=["rregion"]), WHO, None, "strata not in the data: 'rregion'. Did you mean 'region'?"),
+        (tc.Suppress(household_risk=0.1), tc.Scenario(keys=KEYS), None, "household_risk and household_variables need"),
+        (tc.Suppress(), tc.Scenario(numeric_keys=["income"]), None, "suppression needs categorical keys"),
+        (tc.Suppress(ghosts={"age": ["born"]}), WHO, None, "variables of 'suppress' not in the data: 'born'."),
+        (tc.Suppress(k=10_000), WHO, None, "k must be at most the"),
+    ],
+)
+def test_what_cannot_be_done(step: tc.Suppress, who: tc.Scenario, policy: tc.Policy | None, message: str) -> None:
+    with pytest.raises(TacitaError) as caught:
+        applied(step, who, policy)
+    assert str(caught.value).startswith(message)
+
+
+def test_to_a_file_and_back() -> None:
+    step = tc.Suppress(combs={3: 10, 4: 5}, strata=[], ghosts={"age": "born"}, importance={"age": 2}, only=[3, 5])
+    plan = tc.Plan([step])
+    assert tc.Plan.from_toml(plan.to_toml()) == plan
+    assert plan.steps[0].combs == {3: 10, 4: 5}  # type: ignore[attr-defined]

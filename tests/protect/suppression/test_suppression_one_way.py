@@ -1,0 +1,159 @@
+"""Suppression under the default rule: by hand, by brute force, against the optimum."""
+
+import numpy as np
+import pytest
+import slow_suppression as twins
+from hypothesis import given
+from hypothesis import strategies as st
+from suppression_problems import codes_of, files, released, requirements, whole
+
+from tacita.check import TacitaError
+from tacita.protect.suppression.combinations import Requirement, essential, of_sizes, places
+from tacita.protect.suppression.kernel import suppress
+from tacita.protect.suppression.sweep import sets_in_order
+from tacita.scenario import MissingRule
+
+ONE_WAY = MissingRule()
+
+
+def test_a_lone_value_goes() -> None:
+    codes = codes_of((1, 1), (1, 1), (1, 2), (2, 2))
+    found = suppress(codes, whole(2, 2), [1.0, 1.0], ONE_WAY)
+    # The third and the fourth record are alone; both keep what they share.
+    assert released(codes, found.gone) == [(1, 1), (1, 1), (0, 2), (0, 2)]
+    assert found.violated.tolist() == [False, False, True, True]
+    assert not found.followed.any()
+
+
+def test_who_counted_on_a_blanked_record_is_touched_too_and_counted_apart() -> None:
+    codes = codes_of((3, 1), (3, 0), (0, 1))
+    found = suppress(codes, whole(2, 2), [1.0, 1.0], ONE_WAY)
+    # The first record is alone on both keys. Whichever it blanks, the record that counted on that value is alone then.
+    assert found.violated.tolist() == [True, False, False]
+    assert int(found.gone.sum()) == 2
+    assert int(found.gone[0].sum()) == 1
+    assert found.followed.sum() == 1
+    assert not found.followed[0]
+    assert twins.optimum(codes, 2, [1.0, 1.0]) == 2
+
+
+def test_costs_decide_what_goes() -> None:
+    codes = codes_of((1, 1), (1, 2), (2, 1), (2, 2))
+    first = suppress(codes, whole(2, 2), [1.0, 2.0], ONE_WAY)
+    last = suppress(codes, whole(2, 2), [2.0, 1.0], ONE_WAY)
+    assert first.gone.tolist() == [[True, False]] * 4
+    assert last.gone.tolist() == [[False, True]] * 4
+
+
+def test_with_nothing_in_common_everything_goes() -> None:
+    codes = codes_of((1, 1), (2, 2), (3, 3))
+    assert suppress(codes, whole(2, 3), [1.0, 1.0], ONE_WAY).gone.all()
+
+
+def test_nothing_is_done_to_a_safe_file() -> None:
+    codes = codes_of((1, 1), (1, 1), (0, 0))
+    found = suppress(codes, whole(2, 2), [1.0, 1.0], ONE_WAY)
+    assert not found.gone.any()
+    assert not found.violated.any()
+
+
+def test_k_above_the_number_of_records_is_an_error() -> None:
+    with pytest.raises(TacitaError, match=r"^k must be at most the 3 records of the file; got 4\.$"):
+        suppress(codes_of((1, 1), (1, 1), (1, 1)), whole(2, 4), [1.0, 1.0], ONE_WAY)
+
+
+@given(st.data())
+def test_every_record_is_safe_and_every_blank_needed(data: st.DataObject) -> None:
+    codes = data.draw(files())
+    n, q = codes.shape
+    needs = data.draw(requirements(q))
+    costs = data.draw(st.lists(st.sampled_from([1.0, 2.0, 3.0]), min_size=q, max_size=q))
+    free = np.array(data.draw(st.lists(st.sampled_from([True, True, True, False]), min_size=n, max_size=n)))
+    before = codes.copy()
+    found = suppress(codes, needs, costs, ONE_WAY, free=free)
+    assert (codes == before).all()
+    assert not (found.gone & (codes == 0)).any()
+    assert found.violated.tolist() == twins.unsafe(codes, needs, ONE_WAY).tolist()
+    still = twins.unsafe(codes * ~found.gone, needs, ONE_WAY)
+    assert not (still & free).any()
+    assert found.left.tolist() == still.tolist()
+    assert not (found.touched & ~free).any()
+    assert twins.unneeded(codes, found.gone, needs, ONE_WAY) == []
+    assert (found.followed == (found.touched & ~found.violated)).all()
+
+
+@given(files(), st.randoms(use_true_random=False))
+def test_the_order_of_the_records_does_not_matter(codes: np.ndarray, random: object) -> None:
+    order = np.random.default_rng(random.getrandbits(32)).permutation(len(codes))  # type: ignore[attr-defined]
+    costs = [1.0] * codes.shape[1]
+    one = suppress(codes, whole(codes.shape[1], 2), costs, ONE_WAY).gone
+    other = suppress(codes[order], whole(codes.shape[1], 2), costs, ONE_WAY).gone
+    assert (one[order] == other).all()
+
+
+def random_file(draws: np.random.Generator, blanks: bool) -> tuple[np.ndarray, int]:
+    n, q, k = int(draws.integers(4, 13)), int(draws.integers(2, 5)), int(draws.integers(2, 4))
+    codes = draws.integers(1, int(draws.integers(3, 5)), (n, q))
+    if blanks:
+        codes = codes * (draws.random((n, q)) > 0.15)
+    return codes.astype(np.uint32), k
+
+
+@pytest.mark.parametrize("ranked", [False, True], ids=["equal costs", "importance"])
+def test_nearly_the_optimum(ranked: bool) -> None:
+    """200 small random files, half of them with blanks: 1.06 times the optimum at most, none far above it."""
+    draws = np.random.default_rng(5)
+    ours = best = 0.0
+    for case in range(200):
+        codes, k = random_file(draws, blanks=case % 2 == 1)
+        q = codes.shape[1]
+        costs = (1.0 + draws.permutation(q)).tolist() if ranked else [1.0] * q
+        found = suppress(codes, whole(q, k), costs, ONE_WAY)
+        cost, least = float((found.gone * costs).sum()), twins.optimum(codes, k, costs)
+        assert least - 1e-6 <= cost <= max(1.5 * least, least + max(costs)) + 1e-6
+        ours, best = ours + cost, best + least
+    assert best > 1000
+    assert ours <= 1.02 * best
+
+
+def test_many_keys() -> None:
+    """Beyond twelve keys not all sets are tried; the outcome is safe and needed all the same."""
+    draws = np.random.default_rng(2)
+    codes = draws.integers(1, 4, (12, 14)).astype(np.uint32)
+    needs = whole(14, 2)
+    found = suppress(codes, needs, [1.0] * 14, ONE_WAY)
+    assert not twins.unsafe(codes * ~found.gone, needs, ONE_WAY).any()
+    assert twins.unneeded(codes, found.gone, needs, ONE_WAY) == []
+    assert len(set(sets_in_order((1 << 14) - 1, [1.0] * 14))) > 4000
+
+
+@pytest.mark.parametrize("variant", range(4))
+def test_sets_come_after_all_that_show_more(variant: int) -> None:
+    costs = [3.0, 1.0, 2.0, 1.0, 2.5]
+    order = list(sets_in_order(0b11111, costs, variant, fixed=0b100))
+    assert len(order) == len(set(order)) == 16
+    assert all(each & 0b100 for each in order)
+    for later, one in enumerate(order):
+        assert not any(other & one == one for other in order[later + 1 :])
+
+
+def test_requirements_that_others_imply_are_left_out() -> None:
+    asked = of_sizes(range(4), {2: 5, 3: 3, 4: 3})
+    kept = essential(asked, "one_way")
+    assert [(len(places(each.members)), each.k) for each in kept] == [(4, 3), *[(2, 5)] * 6]
+    assert len(essential(asked, "conservative")) == len(asked) == 6 + 4 + 1
+
+
+def test_the_same_keys_asked_twice_get_the_stricter_limits() -> None:
+    twice = [Requirement(3, 2, np.array([0.1, 0.3])), Requirement(3, 4, np.array([0.2, 0.2]))]
+    (kept,) = essential(twice, "one_way")
+    assert kept.k == 4
+    assert kept.limits is not None
+    assert kept.limits.tolist() == [0.1, 0.2]
+
+
+def test_sizes_must_fit() -> None:
+    with pytest.raises(TacitaError, match=r"^combs must be sizes up to the 3 keys; got 4\.$"):
+        of_sizes(range(3), {4: 3})
+    with pytest.raises(TacitaError, match=r"^combs asks for 155,117,520 combinations, more than 20,000"):
+        of_sizes(range(30), {15: 3})

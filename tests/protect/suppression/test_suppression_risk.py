@@ -1,0 +1,155 @@
+"""Suppression to an individual risk and to a household risk."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tacita as tc
+from strategies import Survey, quietly, surveys
+from tacita.check import TacitaError
+from tacita.protect.suppression.household_risk import household_caps
+from tacita.protect.suppression.risk_threshold import link_limits, link_risk, tried
+
+
+def risks_after(release: tc.Release, who: tc.Scenario) -> np.ndarray:
+    with quietly():
+        return tc.individual_risk(release.data, who).risk
+
+
+def test_individual_risk_by_hand() -> None:
+    people = pl.DataFrame({"sex": ["f", "f", "m"], "region": ["n", "s", "s"], "w": [10.0, 10.0, 10.0]})
+    who = tc.Scenario(keys=["sex", "region"], weight="w")
+    # One record of weight 10: r = p ln(1/p) / (1 - p) = 0.2558 with p = 0.1. Two of 20: 0.0827. Three of 30: 0.0474.
+    assert tc.individual_risk(people, who).risk.round(4).tolist() == [0.2558] * 3
+    release = tc.Plan([tc.Suppress(risk=0.1)]).apply(people, who)
+    # Two share their sex and two their region, but the second record can keep one of these only: the third, or the
+    # first, must blank both.
+    assert sorted(release.data.table.select(pl.sum_horizontal(pl.col("sex", "region").is_null())).to_series()) == [
+        1,
+        1,
+        2,
+    ]
+    assert risks_after(release, who).round(4).max() == 0.0827
+    everything = tc.Plan([tc.Suppress(risk=0.05)]).apply(people, who)
+    assert everything.data.table.select("sex", "region").null_count().row(0) == (3, 3)
+    with pytest.raises(TacitaError, match=r"could not bring 3 records to k or the risk limit under missing 'one_way'"):
+        tc.Plan([tc.Suppress(risk=0.01)]).apply(people, who)
+
+
+def needed_for_risk(release: tc.Release, survey: Survey, who: tc.Scenario, limit: float) -> bool:
+    """Whether every blanked cell, shown again, puts its own record above the limit."""
+    before, after = survey.frame, release.data.table
+    for name in survey.columns:
+        for record in range(before.height):
+            if after[name][record] is None and before[name][record] is not None:
+                cells = after[name].to_list()
+                cells[record] = before[name][record]
+                shown = after.with_columns(pl.Series(name, cells, dtype=pl.Int64))
+                with quietly():
+                    if tc.individual_risk(shown, who).risk[record] <= limit:
+                        return False
+    return True
+
+
+@settings(max_examples=40)
+@given(surveys(most=10, variables=3), st.sampled_from([0.02, 0.1, 0.3]), st.sampled_from(["M2", "M3", "M5"]))
+def test_no_record_is_above_the_limit(survey: Survey, limit: float, attack: str) -> None:
+    who = survey.scenario(attack=attack)
+    with quietly():
+        start = tc.individual_risk(survey.frame, who).risk
+        try:
+            release = tc.Plan([tc.Suppress(risk=limit)]).apply(survey.frame, who)
+        except TacitaError as error:
+            assert "could not bring" in str(error)
+            return
+    assert risks_after(release, who).max() <= limit * (1 + 1e-12)
+    (change,) = release.changes
+    assert change.figures["violating"] == int((start > limit).sum())
+    if min(survey.weights) >= 1:
+        assert needed_for_risk(release, survey, who, limit)
+
+
+@settings(max_examples=25)
+@given(surveys(most=10, variables=3), st.sampled_from(["wildcard", "conservative", "own_category", "partial(0.5)"]))
+def test_other_rules(survey: Survey, rule: str) -> None:
+    who = survey.scenario(rule)
+    with quietly():
+        try:
+            release = tc.Plan([tc.Suppress(risk=0.1)]).apply(survey.frame, who)
+        except TacitaError as error:
+            assert "could not bring" in str(error)
+            return
+    assert risks_after(release, who).max() <= 0.1 * (1 + 1e-12)
+
+
+def household_risks(data: object, who: tc.Scenario) -> np.ndarray:
+    with quietly():
+        return tc.household_risk(data, who).risk
+
+
+@settings(max_examples=40)
+@given(surveys(most=12, variables=3), st.sampled_from([0.05, 0.2, 0.5]), st.sampled_from(["one_way", "wildcard"]))
+def test_no_household_is_above_the_limit(survey: Survey, limit: float, rule: str) -> None:
+    who = survey.scenario(rule, household="hid")
+    with quietly():
+        try:
+            release = tc.Plan([tc.Suppress(household_risk=limit)]).apply(survey.frame, who)
+        except TacitaError as error:
+            assert "could not" in str(error)
+            return
+    assert household_risks(release.data, who).max() <= limit * (1 + 1e-9)
+    if rule == "wildcard":
+        return
+    # No cell that the household does not need.
+    before, after = survey.frame, release.data.table
+    for name in survey.columns:
+        for record in range(before.height):
+            if after[name][record] is None and before[name][record] is not None:
+                cells = after[name].to_list()
+                cells[record] = before[name][record]
+                shown = after.with_columns(pl.Series(name, cells, dtype=pl.Int64))
+                assert household_risks(shown, who)[record] > limit * (1 - 1e-8)
+
+
+def test_caps_lower_the_highest_risks_only() -> None:
+    risk = np.array([0.5, 0.1, 0.01, 0.02])
+    household = np.array([0, 0, 0, 1])
+    caps = household_caps(risk, household, 0.3, np.ones(4, dtype=bool))
+    # 1 - (1 - c)(0.9)(0.99) = 0.3 gives c = 0.2144, above 0.1: only the first must be lowered.
+    assert caps.round(4).tolist() == [0.2144, np.inf, np.inf, np.inf]
+    caps = household_caps(risk, household, 0.15, np.ones(4, dtype=bool))
+    # (1 - c)^2 (0.99) = 0.85: the first two meet at c = 0.0734.
+    assert caps.round(4).tolist() == [0.0734, 0.0734, np.inf, np.inf]
+
+
+def test_caps_leave_those_who_may_not_be_touched() -> None:
+    risk, household = np.array([0.5, 0.1]), np.array([0, 0])
+    caps = household_caps(risk, household, 0.52, np.array([False, True]))
+    # (0.5)(1 - c) = 0.48.
+    assert caps.round(4).tolist() == [np.inf, 0.04]
+    assert np.isinf(household_caps(risk, household, 0.3, np.array([False, True]))).all()
+
+
+def test_attack_models() -> None:
+    assert tried("M1", 4, None, None).tolist() == [0.25] * 4
+    assert tried("M4", 2, 0.5, None).tolist() == [0.5, 0.5]
+    assert tried("M5", 2, None, np.array([4.0, 0.5])).tolist() == [0.25, 1.0]
+    assert link_limits(0.1, np.array([0.5, 0.0, 1.0])).tolist() == [0.2, np.inf, 0.1]
+    f, weight = np.array([2.0]), np.array([20.0])
+    assert link_risk(None, "M2")(f, weight) == pytest.approx(0.1 * link_risk(None)(f, weight))
+    assert link_risk(1.0)(f, f).tolist() == [0.5]
+
+
+def test_the_policy_gives_the_limits() -> None:
+    people = pl.DataFrame({"sex": ["f", "f", "m", "m", "m"], "hid": [1, 1, 2, 2, 3]})
+    who = tc.Scenario(keys=["sex"], household="hid", population_size=50)
+    with pytest.raises(TacitaError, match=r"^the policy has no household_risk; pass household_risk=0.1 to the step\.$"):
+        tc.Plan([tc.Suppress(household_risk=True)]).apply(people, who)
+    policy = tc.Policy(household_risk=0.15, risk=0.06)
+    release = tc.Plan([tc.Suppress(risk=True)]).apply(people, who, policy)
+    assert tc.individual_risk(release.data, who).risk.max() <= 0.06
+    release = tc.Plan([tc.Suppress(household_risk=True)]).apply(people, who, policy)
+    assert tc.household_risk(release.data, who).risk.max() <= 0.15
+    assert release.changes[0].figures["touched"] > 0

@@ -1,0 +1,123 @@
+"""Suppression under the other missing-value rules."""
+
+import numpy as np
+import pytest
+import slow_suppression as twins
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from suppression_problems import codes_of, files, released, requirements, whole
+
+from tacita.check import TacitaError
+from tacita.protect.suppression.kernel import Shared, suppress
+from tacita.scenario import MissingRule
+
+SETTLED = ("wildcard", "conservative", "partial(0.5)", "partial(0.3)", "sdcmicro(1)", "sdcmicro(0.5)")
+"""Rules under which every blank is needed by its own record, however many requirements there are."""
+
+
+def test_wildcard_by_hand() -> None:
+    codes = codes_of((1, 1), (1, 1), (1, 2), (2, 2))
+    found = suppress(codes, whole(2, 2), [1.0, 1.0], MissingRule("wildcard"))
+    # One blank is enough: the other of the two could then be it. Under the default rule both must blank.
+    assert int(found.gone.sum()) == 1
+    assert found.violated.tolist() == [False, False, True, True]
+
+
+def test_no_decoys_under_wildcard() -> None:
+    """One blank record would hide the whole file; but nobody is blanked who does not need it."""
+    codes = codes_of(*[(i, i) for i in range(1, 9)])
+    found = suppress(codes, whole(2, 2), [1.0, 1.0], MissingRule("wildcard"))
+    assert twins.unneeded(codes, found.gone, whole(2, 2), MissingRule("wildcard")) == []
+
+
+def test_conservative_by_hand() -> None:
+    codes = codes_of((1, 1), (1, 1), (1, 2), (2, 2))
+    found = suppress(codes, whole(2, 2), [1.0, 1.0], MissingRule("conservative"))
+    # A complete record counts exact twins only: both must blank one key, and then count who they could be.
+    assert found.gone.sum(axis=1).tolist() == [0, 0, 1, 1]
+
+
+def test_own_category_by_hand() -> None:
+    codes = codes_of((1, 1), (1, 1), (1, 2), (2, 2))
+    found = suppress(codes, whole(2, 2), [1.0, 1.0], MissingRule("own_category"))
+    assert released(codes, found.gone) == [(1, 1), (1, 1), (0, 2), (0, 2)]
+
+
+def test_own_category_draws_in_others_that_violated_but_nobody_who_is_safe() -> None:
+    codes = codes_of((1, 1), (1, 2), (2, 1), (2, 3), (3, 4), (5, 5), (5, 5))
+    rule = MissingRule("own_category")
+    found = suppress(codes, whole(2, 2), [1.0, 1.0], rule)
+    # (3, 4) shares nothing with anybody: it needs company among those that are blanked anyway.
+    assert not twins.unsafe(codes * ~found.gone, whole(2, 2), rule).any()
+    assert found.gone[4].all()
+    assert not found.gone[5:].any()
+    with pytest.raises(TacitaError, match=r"^suppression could not bring 1 record to k under missing 'own_category'"):
+        suppress(codes_of((1, 1), (1, 1), (1, 1), (2, 2)), whole(2, 2), [1.0, 1.0], rule)
+
+
+def test_no_match_cannot_be_helped() -> None:
+    rule = MissingRule("no_match")
+    assert not suppress(codes_of((1, 1), (1, 1)), whole(2, 2), [1.0, 1.0], rule).gone.any()
+    with pytest.raises(TacitaError, match="suppression cannot help under missing 'no_match'"):
+        suppress(codes_of((1, 1), (1, 1), (1, 2)), whole(2, 2), [1.0, 1.0], rule)
+
+
+@pytest.mark.parametrize("text", SETTLED)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_every_record_is_safe_and_every_blank_needed(text: str, data: st.DataObject) -> None:
+    rule = MissingRule.parse(text)
+    codes = data.draw(files(most=12))
+    n, q = codes.shape
+    needs = data.draw(requirements(q))
+    costs = data.draw(st.lists(st.sampled_from([1.0, 2.0, 3.0]), min_size=q, max_size=q))
+    free = np.array(data.draw(st.lists(st.sampled_from([True, True, True, False]), min_size=n, max_size=n)))
+    try:
+        found = suppress(codes, needs, costs, rule, free=free)
+    except TacitaError:
+        # A complete record of the reference's rule does not count those that are blank throughout.
+        assert rule.name == "sdcmicro"
+        return
+    assert found.violated.tolist() == twins.unsafe(codes, needs, rule).tolist()
+    still = twins.unsafe(codes * ~found.gone, needs, rule)
+    assert not (still & free).any()
+    assert found.left.tolist() == still.tolist()
+    assert not (found.touched & ~free).any()
+    assert twins.unneeded(codes, found.gone, needs, rule) == []
+
+
+@pytest.mark.parametrize("text", ["partial(categories)", "partial(expected)", "own_category"])
+@settings(max_examples=40)
+@given(data=st.data())
+def test_every_record_is_safe_where_blanks_change_everything(text: str, data: st.DataObject) -> None:
+    rule = MissingRule.parse(text)
+    codes = data.draw(files(most=10, keys=3))
+    needs = whole(codes.shape[1], data.draw(st.integers(2, 3)))
+    try:
+        found = suppress(codes, needs, [1.0] * codes.shape[1], rule)
+    except TacitaError:
+        assert rule.name == "own_category"
+        return
+    assert found.violated.tolist() == twins.unsafe(codes, needs, rule).tolist()
+    assert not twins.unsafe(codes * ~found.gone, needs, rule).any()
+    touched_safe = found.touched & ~found.violated
+    assert not touched_safe.any() or rule.name == "partial"
+
+
+@pytest.mark.parametrize("text", ["wildcard", "conservative", "own_category"])
+def test_households_share_blanks(text: str) -> None:
+    draws = np.random.default_rng(3)
+    codes = draws.integers(1, 4, (40, 3)).astype(np.uint32)
+    household = np.repeat(np.arange(20), 2)
+    codes[:, 0] = codes[household * 2, 0]
+    rule = MissingRule.parse(text)
+    found = suppress(codes, whole(3, 3), [1.0] * 3, rule, shared=Shared(household, (0,)))
+    assert found.gone.any()
+    assert (found.gone[::2, 0] == found.gone[1::2, 0]).all()
+    assert not twins.unsafe(codes * ~found.gone, whole(3, 3), rule).any()
+
+
+def test_too_many_keys_for_pairs() -> None:
+    codes = np.random.default_rng(1).integers(1, 3, (20, 15)).astype(np.uint32)
+    with pytest.raises(TacitaError, match="takes at most 14 keys; got 15, use fewer or the rule 'one_way'"):
+        suppress(codes, whole(15, 2), [1.0] * 15, MissingRule("wildcard"))
