@@ -79,6 +79,7 @@ def _alike(units: Units, inside: Ints, members: int, wanted: Ints, need: Require
     rows = np.flatnonzero(taken)
     part = units._replace(
         codes=units.codes[rows],
+        words=units.words[rows],
         records=units.records[rows],
         weights=units.weights[rows] if len(units.weights) else units.weights,
     )

@@ -28,11 +28,9 @@ Risk = Callable[[Floats, Floats], Floats]
 def counted(units: Units, shown: Ints, members: int, wanted: Ints) -> tuple[Ints, Floats]:
     """For each wanted unit the records, and the sum of weights, that show the same on a set of keys."""
     # Numba loads when the first file is suppressed, not with the package.
-    from tacita.protect.suppression.loops import counts_on, factors
+    from tacita.protect.suppression.loops import counts_on
 
-    columns = np.array(places(members), dtype=np.int64)
-    factor = factors(units.codes.shape[1])
-    return counts_on(units.codes, shown, units.records, units.weights, members, columns, factor, wanted)
+    return counts_on(units.words, units.mask(members), shown, units.records, units.weights, members, wanted)
 
 
 def enough(units: Units, shown: Ints, members: int, wanted: Ints, need: Requirement, risk: Risk | None = None) -> Bools:

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.keys import distinct_keys
 from tacita.matching import patterns
 
+Words = NDArray[np.uint64]
+
 NO_WEIGHTS = np.empty(0)
+WORD = 64
+"""Bits of a word."""
 
 
 class Units(NamedTuple):
@@ -27,11 +32,21 @@ class Units(NamedTuple):
     """Which may be touched."""
     row: Ints
     """For each record its unit."""
+    words: Words
+    """The keys of each unit, packed into as few words as hold them."""
+    fields: Words
+    """By key and word: the bits that hold it."""
 
     @property
     def known(self) -> Ints:
         """The bits of the keys that each unit has a value on."""
         return patterns(self.codes)
+
+    def mask(self, members: int) -> Words:
+        """By word: the bits that hold a set of keys."""
+        inside = [place for place in range(len(self.fields)) if members >> place & 1]
+        mask: Words = np.bitwise_or.reduce(self.fields[inside], axis=0, initial=np.uint64(0))
+        return mask
 
 
 def units_of(codes: Codes, free: Bools, weights: Floats | None = None, apart: Ints | None = None) -> Units:
@@ -46,7 +61,26 @@ def units_of(codes: Codes, free: Bools, weights: Floats | None = None, apart: In
     if weights is not None:
         summed = np.bincount(row, weights=weights, minlength=count).astype(np.float64)
     keys = np.ascontiguousarray(distinct[:, : codes.shape[1]])
-    return Units(keys, np.bincount(row, minlength=count), summed, distinct[:, codes.shape[1]] > 0, row)
+    free = distinct[:, codes.shape[1]] > 0
+    return Units(keys, np.bincount(row, minlength=count), summed, free, row, *packed(keys))
+
+
+def packed(codes: Codes) -> tuple[Words, Words]:
+    """Codes side by side in words of 64 bits, no code in two words; and by column and word the bits that hold it."""
+    places: list[tuple[int, int, int]] = []
+    word, used = 0, 0
+    for column in codes.T:
+        width = max(int(column.max(initial=0)).bit_length(), 1)
+        if used + width > WORD:
+            word, used = word + 1, 0
+        places.append((word, used, width))
+        used += width
+    words = np.zeros((len(codes), word + 1), dtype=np.uint64)
+    fields = np.zeros((codes.shape[1], word + 1), dtype=np.uint64)
+    for column, (word, start, width) in enumerate(places):
+        words[:, word] |= codes[:, column].astype(np.uint64) << np.uint64(start)
+        fields[column, word] = ((1 << width) - 1) << start
+    return words, fields
 
 
 def blanked(codes: Codes, shown: Ints) -> Codes:
