@@ -65,8 +65,9 @@ def pages() -> list[Path]:
 
 
 def make_demo(folder: Path) -> None:
-    """The survey, scenario and policy that `tacita demo` writes, without its figures."""
+    """The survey, scenario, policy and plan that `tacita demo` writes, without its figures."""
     import tacita as tc
+    from tacita.cli.demo import demo_plan
 
     survey = tc.household_survey()
     folder.mkdir()
@@ -74,6 +75,7 @@ def make_demo(folder: Path) -> None:
     tc.write(survey.data, folder / "survey.csv")
     survey.scenario.save(folder / "scenario.toml")
     tc.Policy().save(folder / "policy.toml")
+    demo_plan().save(folder / "plan.toml")
 
 
 def run(page: Path, demo: Path) -> list[Outcome]:
@@ -166,8 +168,12 @@ def run_command(words: str) -> tuple[int, str]:
 def _captured() -> Iterator[io.StringIO]:
     """What is printed; a warning that a page does not expect is an error."""
     output = io.StringIO()
+    from tacita.check import Caution
+
     with warnings.catch_warnings(), contextlib.redirect_stdout(output):
         warnings.simplefilter("error")
+        # The printed result repeats these.
+        warnings.simplefilter("ignore", Caution)
         yield output
 
 

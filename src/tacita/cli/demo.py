@@ -70,8 +70,8 @@ def demo_plan() -> Any:
     return Plan(
         (
             Recode(("age",), breaks=(15, 30, 50, 65)),
-            GroupRare(("citizenship",), least=300),
-            GroupRare(("status",), least=800),
+            GroupRare(("citizenship",), share=0.02),
+            GroupRare(("status",), share=0.06),
             Suppress(k=5, importance=ranks),
             TopCode(("income",), share=0.99, value="mean"),
             NewIdentifiers(),

@@ -36,21 +36,22 @@ def protect_file(
     fail_if_unsafe: FailIfUnsafe = False,
 ) -> None:
     """Apply a plan to a file: risk before and after, and a release that is complete or not there."""
-    from tacita.data.atomic import check_free
     from tacita.data.files import read
     from tacita.plan import Plan
     from tacita.project import protect
+    from tacita.release import checked_folder, checked_formats
     from tacita.rules import rule_of
 
     steps = Plan.load(plan)
     given = {"keys": names(keys), "weight": weight, "household": household, "missing": missing}
     who, safe = given_scenario(scenario, given), given_policy(policy, {"k": k})
     rules = tuple(rule_of(text) for text in rule or [])
-    check_free(out, overwrite=overwrite)
+    kinds = checked_formats(names(formats) or ())
+    checked_folder(out, overwrite=overwrite)
     with progress_bar() as progress:
         progress(0.0, "reading")
         done = protect(read(file), who, safe, steps, rules=rules, seed=_seed(seed_file), progress=progress)
-    _finish(done, out, names(formats) or (), overwrite, fail_if_unsafe)
+    _finish(done, out, kinds, overwrite, fail_if_unsafe)
 
 
 def run_project(
@@ -61,12 +62,12 @@ def run_project(
     fail_if_unsafe: FailIfUnsafe = False,
 ) -> None:
     """Do what a project file says: read, assess, protect, assess again, write the release."""
-    from tacita.data.atomic import check_free
     from tacita.project import Project
+    from tacita.release import checked_folder
 
     declared = Project.load(project)
     target = out or declared.home / declared.folder
-    check_free(target, overwrite=overwrite)
+    checked_folder(target, overwrite=overwrite)
     with progress_bar() as progress:
         done = declared.run(seed=_seed(seed_file), progress=progress)
     _finish(done, target, declared.formats, overwrite, fail_if_unsafe)
@@ -89,7 +90,7 @@ def _seed(path: Path | None) -> int | None:
         return int(path.read_text(encoding="utf-8").strip(), 16)
     except (OSError, ValueError):
         raise TacitaError(
-            f"{path.name} must be a file with a seed in hexadecimal digits, as internal/seed.txt of a release."
+            f"{path.name or str(path)!r} must be a file with a seed in hexadecimal digits, as internal/seed.txt of a release."
         ) from None
 
 
