@@ -54,6 +54,24 @@ def test_densities_against_all_pairs(binned: bool, monkeypatch: pytest.MonkeyPat
     assert (found.m[0], found.m[-1]) == (0.0, 0.0)
 
 
+@pytest.mark.parametrize(
+    "log_z",
+    [
+        (-0.013073031167912526, -0.012039242283769918),
+        (5.91817066680413, 6.273004485971071),
+        (6.640508609922606, 6.681316994694509),
+    ],
+)
+def test_m_is_0_at_both_ends_of_the_grid_however_it_is_rounded(log_z: tuple[float, ...]) -> None:
+    """Else t could be above tau at an end, and the region of z would have an interval without one."""
+    values = np.array(log_z)
+    bandwidth = d.silverman(values)
+    grid = d._grid(values, bandwidth)
+    m = d.smoothed(values, np.ones(len(values)), grid, bandwidth)
+    assert (m[0], m[-1]) == (0.0, 0.0)
+    assert d._region(grid, d._log_ratio(m, np.ones(len(m))), 0.0, 0.0).shape[1] == 2
+
+
 @pytest.mark.parametrize("kind", slow.KINDS)
 @pytest.mark.parametrize("alpha", [0.001, 0.05, 0.3])
 def test_critical_ratio_against_all_pairs(kind: str, alpha: float) -> None:

@@ -1,6 +1,7 @@
 """Figures that show values: released against original, two units, robust intervals."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from tacita.plots.robust_intervals import (
     robust_intervals_points,
 )
 from tacita.plots.units import KINDS, chosen_units, units, units_points
+from tacita.risk.confidentiality import METRICS
 from tacita.risk.robust_interval import robust_interval_disclosure
 
 INTERNAL = "internal: shows original values"
@@ -114,6 +116,35 @@ def test_neighbours_drawn_are_the_neighbours_counted() -> None:
             assert part.height == len(found.record) + 1
             assert part.filter(part["kind"] == KINDS[2])["record"].to_list() == [int(found.record[row])]
             assert part.filter(part["kind"] == KINDS[3])["zoomed"].to_list() == [True]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("by_ratio", [False, True])
+def test_neighbours_are_drawn_whatever_decides_on_them(metric: str, by_ratio: bool) -> None:
+    original, masked = firms()
+    found = tc.confidentiality(original, masked, KEYS, log=True, metric=metric)
+    found = found.by_ratio() if by_ratio else found
+    points = units_points(found, original, masked)
+    for place, row in enumerate(chosen_units(found), start=1):
+        part = points.filter(points["unit"] == place)
+        near = int((part["kind"] == KINDS[1]).sum()) + bool(found.inside[row])
+        assert near == found.neighbours[row]
+    circles = [len(panel["layer"]) > 1 for panel in units(found, original, masked).to_dict()["hconcat"][1:]]
+    assert circles == [metric in ("relative", "euclidean") and not by_ratio] * 2
+
+
+def test_units_without_a_size_or_a_finite_delta(tmp_path: Path) -> None:
+    x = pl.DataFrame({"a": [0.0, 0.0, 0.0], "b": [0.0, 0.0, 0.0]})
+    y = pl.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1.0, 1.0, 1.0]})
+    found = tc.confidentiality(x, y, ["a", "b"])
+    assert chosen_units(found) == (0, 1)
+    assert tc.save(units(found, x, y), tmp_path / "units.png").stat().st_size > 0
+    # Most released records are 0, so most z are infinite, and so is delta.
+    x = pl.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 1.0, 1.0, 2.0]})
+    y = pl.DataFrame({"a": [0.0, 0.0, 0.0, 4.0], "b": [0.0, 0.0, 0.0, 2.0]})
+    found = tc.confidentiality(x, y, ["a", "b"], alpha=0.3)
+    assert np.isinf(found.delta[0])
+    assert tc.save(units(found, x, y, records=[1, 4]), tmp_path / "far.png").stat().st_size > 0
 
 
 def test_units_by_number_and_by_stratum() -> None:

@@ -153,3 +153,21 @@ def test_messages() -> None:
         with pytest.raises(tc.TacitaError) as error:
             tc.categorical_confidentiality(original, released, scenario, **words)  # type: ignore[arg-type]
         assert str(error.value) == message
+
+
+def test_categories_that_nobody_has_count_if_they_are_declared() -> None:
+    """Five declared categories, of which the least and the greatest do not occur: one step is a quarter."""
+    about = {"health": Variable(scale="ordinal", order=("none", "bad", "fair", "good", "best"))}
+    x = Data.of(pl.DataFrame({"health": ["bad", "fair", "good"]}), variables=about)
+    y = Data.of(pl.DataFrame({"health": ["fair", "fair", None]}), variables=about)
+    found = tc.categorical_confidentiality(x, y, tc.Scenario(keys=["health"]), k=2)
+    assert found.loss.tolist() == [0.25, 0.0, 0.75]
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_infinite_numbers_are_a_mistake(both: bool) -> None:
+    x = pl.DataFrame({"a": ["p", "q"], "v": [1.0, math.inf if both else 2.0]})
+    y = x.with_columns(v=pl.Series([1.0, math.inf]))
+    with pytest.raises(tc.TacitaError) as error:
+        tc.categorical_confidentiality(x, y, tc.Scenario(keys=["a"]), variables=["v"])
+    assert str(error.value) == "variables must be finite; 'v' has infinite values, correct the file."

@@ -11,6 +11,7 @@ from tacita import frame
 from tacita.plots import cloud as clouds
 from tacita.plots.cloud import MOST_POINTS, Cloud, Extent
 from tacita.plots.confidentiality import MARKS_TEXT, cloud_of, panel_layers
+from tacita.plots.confidentiality_layers import left_text
 from tacita.plots.theme import QUIET, themed
 
 
@@ -55,8 +56,10 @@ def alphas(result: Any, *, width: int | None = None, height: int | None = None) 
         charts.append(alt.layer(*layers).properties(width=width or 250, height=height or 190, title=title))
     first, *_ = result.parts.values()
     lines = [
-        f"records below the line are unsafe ({clouds.zone_text(first.limits)}); keys: {', '.join(first.keys)}",
+        f"records below the line are unsafe ({clouds.zone_text(first.limits)}); keys: {first.compared_on}",
         "neighbours across, perturbation upwards; " + MARKS_TEXT,
+        *(f"alpha {alpha:g}: {text}" for alpha, cloud in whole.items() for text in clouds.drawn_text(cloud, shown)),
+        *dict.fromkeys(text for part in result.parts.values() for text in left_text(part)),
     ]
     columns = 2 if len(charts) in (2, 4) else 3
     chart = alt.concat(*charts, columns=min(columns, len(charts)), spacing={"row": 18, "column": 24})

@@ -90,8 +90,14 @@ def categorical_confidentiality(result: Any, *, table: bool = False, width: int 
         Column("count", "count", 110, ",.3~f"),
         Column("loss", "loss", 110, ".1%"),
     ]
-    rows = linked_table(unsafe_rows(cloud, shown), columns, int(cloud.unsafe.sum()), height, chosen)
+    rows = linked_table(_drawn(unsafe_rows(cloud, shown)), columns, int(cloud.unsafe.sum()), height, chosen)
     return themed(alt.hconcat(chart, rows, spacing=24).properties(title=title))
+
+
+def _drawn(rows: frame.Frame) -> frame.Frame:
+    """The rows with as many digits as the figure shows: the exact loss of a numeric variable gives its value away."""
+    rounded = {name: np.round(frame.numbers(rows, name), 3) for name in ("loss", "height")}
+    return frame.beside(rows.drop(list(rounded)), frame.table(rounded))
 
 
 def _layers(cloud: Cloud, shown: Extent, points: frame.Frame, chosen: Selections | None) -> list[Any]:
@@ -101,7 +107,7 @@ def _layers(cloud: Cloud, shown: Extent, points: frame.Frame, chosen: Selections
     x, y = alt.X("count:Q", **across), alt.Y("height:Q", **upwards)
     most = float(frame.numbers(points, "records").max(initial=2.0))
     marks = (
-        alt.Chart(points)
+        alt.Chart(_drawn(points))
         .mark_circle(opacity=0.65, clip=False)
         .encode(
             x=x,
@@ -118,7 +124,7 @@ def _layers(cloud: Cloud, shown: Extent, points: frame.Frame, chosen: Selections
     )
     if chosen is None:
         return [zone, *cells, line, marks]
-    around = ring(unsafe_rows(cloud, shown), x, y, chosen)
+    around = ring(_drawn(unsafe_rows(cloud, shown)), x, y, chosen)
     return [zone, *cells, line, around, marks.add_params(chosen.brush, chosen.point)]
 
 

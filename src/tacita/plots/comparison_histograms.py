@@ -52,7 +52,7 @@ def comparison_histograms(result: Any, *, width: int | None = None, height: int 
     everything = sum(float(result.records[place]) * (float(result.records[place]) - 1.0) for place in chosen)
     alpha = "given" if result.alpha is None else f"alpha = {result.alpha:g}"
     subtitle = [
-        f"z of a released and an original record; keys: {', '.join(result.keys)}",
+        f"z of a released and an original record; keys: {result.compared_on}",
         f"red outline: true links; grey: other pairs; dashed: critical distance, {alpha}",
         f"{100 * beyond / max(everything, 1.0):.2g} % of the other pairs are further to the right",
     ]

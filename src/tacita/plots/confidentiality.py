@@ -14,6 +14,7 @@ from tacita.plots.cloud import Cloud, Extent
 from tacita.plots.confidentiality_layers import MARKS as MARKS
 from tacita.plots.confidentiality_layers import MARKS_TEXT as MARKS_TEXT
 from tacita.plots.confidentiality_layers import cloud_of as cloud_of
+from tacita.plots.confidentiality_layers import drawn, left_text
 from tacita.plots.confidentiality_layers import panel_layers as panel_layers
 from tacita.plots.confidentiality_panels import panels_by_stratum
 from tacita.plots.linked_table import Column, linked_table, selections, unsafe_rows
@@ -73,19 +74,19 @@ def confidentiality(
     title = alt.Title("Confidentiality plot", subtitle=_subtitle(result, cloud, shown, shown_values))
     if chosen is None:
         return themed(chart.properties(title=title))
-    rows = unsafe_rows(cloud, shown)
+    rows = drawn(unsafe_rows(cloud, shown), shown)
     listed = linked_table(rows, _columns(result, shown_values), int(cloud.unsafe.sum()), size["height"], chosen)
     return themed(alt.hconcat(chart, listed, spacing=24).properties(title=title))
 
 
 def _columns(result: Any, values: Values | None) -> list[Column]:
     strata = [Column("stratum", "stratum", 90)] if result.labels != ("",) else []
-    widths = [Column("width", "width", 60, ".1%")] if hasattr(result, "width") else []
+    widths = [Column("wide", "width", 60)] if hasattr(result, "width") else []
     return [
         Column("record", "record", 70, ","),
         *strata,
         Column("neighbours", "neighbours", 80, ","),
-        Column("perturbation", "perturbation", 86, ".1%"),
+        Column("moved", "perturbation", 86),
         *widths,
         Column("mark", "link", 160),
         *([] if values is None else values.columns()),
@@ -96,8 +97,9 @@ def _subtitle(result: Any, cloud: Cloud, shown: Extent, values: Values | None) -
     found, n = int(cloud.unsafe.sum()), len(cloud)
     zone = clouds.zone_text(result.limits)
     return [
-        f"{found:,} of {n:,} records in the unsafe zone ({zone}); keys: {', '.join(result.keys)}",
+        f"{found:,} of {n:,} records in the unsafe zone ({zone}); keys: {result.compared_on}",
         MARKS_TEXT,
         *clouds.drawn_text(cloud, shown),
+        *left_text(result),
         *([] if values is None else [values.warning]),
     ]

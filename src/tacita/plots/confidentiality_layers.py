@@ -7,7 +7,8 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from tacita import frame
+from tacita import check, frame
+from tacita.arrays import Floats
 from tacita.plots import cloud as clouds
 from tacita.plots.cloud import Cloud, Extent
 from tacita.plots.linked_table import Selections, ring, unsafe_rows
@@ -20,6 +21,10 @@ MARKS_TEXT = (
 )
 SHAPES = ("circle", "cross", "square", "square")
 SIZES = (14, 20, 46, 90)
+STEPS = 1000
+"""Heights are rounded to so many steps of the axis."""
+PLAIN = ("record", "stratum", "neighbours", "mark", "unsafe", "rank")
+"""What a figure holds as it is."""
 TITLES = ("neighbours: originals that look like the released record", "perturbation")
 
 
@@ -56,27 +61,63 @@ def panel_layers(
     across, upwards = clouds.axes(cloud, shown, titles=titles)
     zone, line = clouds.zone_layers(cloud, shown, across, upwards)
     layers = [zone, *(clouds.cell_layers(cloud, shown, across, upwards) if cloud.large else []), line]
-    points = clouds.points(cloud, shown)
+    points = drawn(clouds.points(cloud, shown), shown)
     x, y = alt.X("neighbours:Q", **across), alt.Y("height:Q", **upwards)
     hover = _hover(result, values)
     marks = _marks(points, x, y, hover)
     if chosen is None:
         return [*layers, marks]
-    return [*layers, ring(unsafe_rows(cloud, shown), x, y, chosen), marks.add_params(chosen.brush, chosen.point)]
+    return [
+        *layers,
+        ring(drawn(unsafe_rows(cloud, shown), shown), x, y, chosen),
+        marks.add_params(chosen.brush, chosen.point),
+    ]
+
+
+def drawn(rows: frame.Frame, shown: Extent) -> frame.Frame:
+    """What the figure holds of its rows: no more digits than it shows, since |y - x| / |x| in full gives x away.
+
+    Whoever has the released file could work out originals from an exact perturbation, and exactly from it and z. It
+    becomes a text, which an infinite one has too: a figure can only hold finite numbers.
+    """
+    texts = {"moved": _shares(frame.numbers(rows, "perturbation"))}
+    if "width" in rows.columns:
+        texts["wide"] = _shares(frame.numbers(rows, "width"))
+    step = shown.top / STEPS
+    height = np.round(frame.numbers(rows, "height") / step) * step
+    kept = [name for name in rows.columns if name in PLAIN or (name[:1] == "v" and name[1:].isdigit())]
+    return frame.beside(rows.select(kept), frame.table(texts | {"height": height}))
+
+
+def _shares(values: Floats) -> list[str]:
+    return [f"{value:.1%}" if np.isfinite(value) else "infinite" for value in values.tolist()]
 
 
 def _hover(result: Any, values: Values | None) -> list[Any]:
     strata = [alt.Tooltip("stratum:N")] if result.labels != ("",) else []
-    widths = [alt.Tooltip("width:Q", format=".1%", title="interval width")] if hasattr(result, "width") else []
+    widths = [alt.Tooltip("wide:N", title="interval width")] if hasattr(result, "width") else []
     return [
         alt.Tooltip("record:Q", format=","),
         *strata,
         alt.Tooltip("neighbours:Q", format=","),
-        alt.Tooltip("perturbation:Q", format=".1%"),
+        alt.Tooltip("moved:N", title="perturbation"),
         *widths,
         alt.Tooltip("mark:N", title="link"),
         *([] if values is None else values.hover()),
     ]
+
+
+def left_text(result: Any) -> list[str]:
+    """What the counts of the figure leave out, and whether they say anything."""
+    found = []
+    if result.left_out:
+        found.append(f"{check.counted(result.left_out, 'record')} left out: a key is missing or has no logarithm")
+    if result.tied:
+        where = "" if len(result.labels) == 1 else f" in {check.counted(result.tied, 'stratum', 'strata')}"
+        found.append(f"caution: delta is 0{where}, so nobody has neighbours; too many values are equal")
+    if result.said:
+        found.append("caution: the files may not be in the same order; print the result")
+    return found
 
 
 def _marks(points: frame.Frame, x: Any, y: Any, hover: list[Any]) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from tacita.check import TacitaError
 from tacita.plots import cloud as clouds
 from tacita.plots.cloud import MOST_POINTS, Cloud, Extent
-from tacita.plots.confidentiality_layers import MARKS_TEXT, cloud_of, panel_layers
+from tacita.plots.confidentiality_layers import MARKS_TEXT, cloud_of, left_text, panel_layers
 from tacita.plots.theme import QUIET, themed
 
 MOST_PANELS = 12
@@ -33,8 +33,8 @@ def panels_by_stratum(result: Any, *, width: int | None = None, height: int | No
     more = f"; {rest:,} strata with smaller shares of unsafe records are not drawn" if rest else ""
     found, n = int(result.unsafe.sum()), len(whole)
     zone = clouds.zone_text(result.limits)
-    subtitle = f"{found:,} of {n:,} records in the unsafe zone ({zone}); keys: {', '.join(result.keys)}{more}"
-    return _panels(named, clouds.extent(whole), [subtitle], width, height)
+    subtitle = f"{found:,} of {n:,} records in the unsafe zone ({zone}); keys: {result.compared_on}{more}"
+    return _panels(named, clouds.extent(whole), [subtitle, *left_text(result)], width, height)
 
 
 def confidentiality_panels(result: Any, *, width: int | None = None, height: int | None = None) -> Any:
@@ -51,7 +51,9 @@ def confidentiality_panels(result: Any, *, width: int | None = None, height: int
     rest = len(result.parts) - len(parts)
     more = f"; {rest:,} key sets are not drawn" if rest else ""
     zone = clouds.zone_text(parts[0][1].limits)
-    return _panels(named, shown, [f"records below the line are unsafe ({zone}){more}"], width, height)
+    scale = parts[0][1].compared_on.removeprefix(", ".join(parts[0][1].keys))
+    left = [f"{name}: {text}" for name, part in parts for text in left_text(part)]
+    return _panels(named, shown, [f"records below the line are unsafe ({zone}){scale}{more}", *left], width, height)
 
 
 def _panels(

@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 
 from tacita import frame
+from tacita.check import TacitaError
 from tacita.plots.strata import MOST_POINTS, drawn_strata, panel, panels
 from tacita.plots.theme import INK, UNSAFE
 
@@ -16,7 +17,7 @@ KINDS = ("true links (m)", "other pairs (u)")
 
 def densities_points(result: Any) -> frame.Frame:
     """What is drawn: by stratum and kind of pair the density of log z at values of z; 5,000 rows at the most."""
-    chosen = drawn_strata(result)
+    chosen = _with_curves(result)
     most = MOST_POINTS // (len(KINDS) * len(chosen))
     tables = []
     for place in chosen:
@@ -36,13 +37,21 @@ def densities_points(result: Any) -> frame.Frame:
     return frame.stacked(tables)
 
 
+def _with_curves(result: Any) -> list[int]:
+    """Places of the strata that are drawn: those in which some pair has a finite z."""
+    chosen = [place for place in drawn_strata(result) if len(result.ratios[place].curves.log_z)]
+    if not chosen:
+        raise TacitaError("no pair of records has a finite z, so there is nothing to draw; look at the released keys.")
+    return chosen
+
+
 def densities(result: Any, *, width: int | None = None, height: int | None = None) -> Any:
     """m and u of each stratum on the log scale of z, and a dashed line at the critical distance delta.
 
     The less they overlap, the better true links are told from other pairs. The area under u to the left of the line is
     alpha. Seri and Polettini (2003), figures 1 and 3.
     """
-    points, chosen = densities_points(result), drawn_strata(result)
+    points, chosen = densities_points(result), _with_curves(result)
     charts, alone = [], len(chosen) == 1
     for place in chosen:
         here = points.filter(points["stratum"] == result.labels[place])
@@ -63,7 +72,7 @@ def densities(result: Any, *, width: int | None = None, height: int | None = Non
         charts.append(panel(layers, result, place, len(chosen), width, height))
     alpha = "given" if result.alpha is None else f"alpha = {result.alpha:g}"
     subtitle = [
-        f"z of a released and an original record; keys: {', '.join(result.keys)}",
+        f"z of a released and an original record; keys: {result.compared_on}",
         f"red: true links (m); black: other pairs (u); dashed: critical distance, {alpha}",
     ]
     return panels(charts, result, "How far apart true links and other pairs are", subtitle)

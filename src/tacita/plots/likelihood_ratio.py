@@ -31,7 +31,7 @@ def likelihood_ratio(result: Any, *, width: int | None = None, height: int | Non
         charts.append(panel(layers, result, place, len(chosen), width, height))
     beyond = sum(result.ratios[place].t.true_beyond for place in chosen)
     subtitle = [
-        f"t of a released and an original record; keys: {', '.join(result.keys)}",
+        f"t of a released and an original record; keys: {result.compared_on}",
         f"red outline: true links; grey: other pairs; dashed: critical value tau, alpha = {result.level:g}",
         *([f"greater t than is drawn: {check.counted(beyond, 'true link')}"] if beyond else []),
     ]

@@ -12,17 +12,24 @@ import altair as alt
 import numpy as np
 
 from tacita import check, frame
-from tacita.arrays import Floats
+from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
+from tacita.linkage.densities import in_region
+from tacita.linkage.distances import distances, norms, without_overflow
 from tacita.plots.cloud import MOST_POINTS
 from tacita.plots.theme import INK, QUIET, SAFE, UNSAFE, themed
 from tacita.plots.values import INTERNAL
 from tacita.risk.confidentiality.files import compared
+from tacita.risk.confidentiality.scale import Space
 
 KINDS = ("another original", "neighbour", "its own original", "released unit")
 COLOURS = (QUIET, SAFE, INK, UNSAFE)
 ROOM = 2.5
 """A zoom is so many times as wide as the neighbourhood, or as the step from the original to the released unit."""
+
+
+FARTHEST = 1e300
+"""Stands for an infinite perturbation."""
 
 
 class _Unit(NamedTuple):
@@ -54,8 +61,9 @@ def chosen_units(result: Any) -> tuple[int, int]:
     others = np.flatnonzero((result.stratum == result.stratum[first]) & (np.arange(len(result.record)) != first))
     if not len(others):
         raise TacitaError("two units of one stratum are needed; the stratum has a single record.")
-    apart = np.abs(result.perturbation[others] - result.perturbation[first])
-    near = others[apart <= max(0.1 * float(result.perturbation[first]), float(apart.min()))]
+    moved = np.minimum(result.perturbation, FARTHEST)  # differences of infinite ones are not defined
+    apart = np.abs(moved[others] - moved[first])
+    near = others[apart <= max(0.1 * float(moved[first]), float(apart.min()))]
     return first, int(near[np.argmax(result.neighbours[near])])
 
 
@@ -102,22 +110,44 @@ def _units(result: Any, original: Any, released: Any, records: Any, zeros: str) 
         raise TacitaError(f"the figure shows two keys; the result has {len(result.keys)}, compare on two.")
     log = "unit_free" if result.unit_free else result.log
     files = compared(original, released, result.keys, None, "euclidean", log, zeros, None)
+    where = compared(original, released, result.keys, None, result.metric, log, zeros, None).where
     if not np.array_equal(files.record, result.record):
         raise TacitaError("pass the files that were compared, with the same zeros; their records are others.")
     y, x, *_ = files.where
     found = []
     for row in chosen_units(result) if records is None else _rows(result, records):
         there = np.flatnonzero(result.stratum == result.stratum[row])
-        delta = float(result.delta[result.stratum[row]])
-        radius = _radius(result, delta, y[row])
-        away = np.sqrt(((x[there] - y[row]) ** 2).sum(axis=1))
-        near = away < radius if not np.isnan(radius) else np.zeros(len(there), dtype=bool)
+        radius = _radius(result, float(result.delta[result.stratum[row]]), y[row])
+        near = _near(result, int(result.stratum[row]), _z(where, row, there))
         found.append(_Unit(row, x[there], int(np.searchsorted(there, row)), y[row], near.astype(float), radius))
     return found
 
 
+def _z(where: Space, row: int, there: Ints) -> Floats:
+    """z of a released record and some originals."""
+    metric, unit = without_overflow(where.metric, where.y, where.x)
+    y = np.repeat(where.y[row : row + 1], len(there), axis=0)
+    away = distances(y, where.x[there], metric)
+    size = norms(y, metric) if where.relative else np.full(len(there), unit)
+    return np.divide(away, size, out=np.where(away > 0, np.inf, 0.0), where=size > 0)
+
+
+def _by_ratio(result: Any) -> bool:
+    """Whether neighbours are those of the likelihood ratio."""
+    return result.likely_neighbours is not None and result.neighbours is result.likely_neighbours
+
+
+def _near(result: Any, stratum: int, z: Floats) -> Bools:
+    if _by_ratio(result):
+        return in_region(z, result.ratios[stratum].densities.region)
+    near: Bools = z < result.delta[stratum]
+    return near
+
+
 def _radius(result: Any, delta: float, y: Floats) -> float:
     """The radius of the neighbourhood, where it is a circle."""
+    if _by_ratio(result) or not np.isfinite(delta):
+        return float("nan")
     if result.metric == "euclidean":
         return delta
     if result.metric != "relative":

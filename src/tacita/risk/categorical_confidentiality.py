@@ -205,8 +205,10 @@ def _change(first: Data, second: Data, name: str, unit: str) -> tuple[Change, Fl
         loss = nominal_change(x, y)
     elif kind == "ordinal":
         highest = max(float(np.nanmax(values, initial=0.0)) for values in (x, y))
-        loss = ordinal_change(x, y, int(highest) + 1)
+        loss = ordinal_change(x, y, max(len(first.variable(name).order), int(highest) + 1))
     else:
+        if np.isinf(x).any() or np.isinf(y).any():
+            raise TacitaError(f"variables must be finite; {name!r} has infinite values, correct the file.")
         spread = numeric_unit(x, unit)
         if not spread > 0:
             raise TacitaError(f"column {name!r} has no spread to measure its changes in; choose unit='value'.")

@@ -14,6 +14,7 @@ from tacita.risk.confidentiality.files import compared
 from tacita.risk.confidentiality.limits import limits_of
 from tacita.risk.confidentiality.measure import of_files
 from tacita.risk.confidentiality.result import Confidentiality
+from tacita.risk.confidentiality.tables import figure
 
 ALPHAS = (0.01, 0.05, 0.10)
 
@@ -39,7 +40,7 @@ class ConfidentialityAlphas(Result):
             rows.append(
                 (
                     f"{alpha:g}",
-                    f"{(100 if part.metric == 'relative' else 1) * row.delta:.3g}",
+                    figure((100 if part.metric == "relative" else 1) * row.delta),
                     f"{row.expected_neighbours:.1f}",
                     f"{row.mean_neighbours:.1f}",
                     f"{row.true_link_inside:,} ({100 * row.true_link_inside / n:.1f})",
@@ -47,7 +48,10 @@ class ConfidentialityAlphas(Result):
                     f"{row.unsafe:,} ({percent(row.unsafe / n)})",
                 )
             )
-        notes = "".join(f"\n{note}" for note in first.notes)
+        cautions = [f"caution: {text}" for text in first.said]
+        for alpha, part in self.parts.items():
+            cautions += [f"alpha {alpha:g}: caution: {text}" for text in part.cautions if text not in first.said]
+        notes = "".join(f"\n{note}" for note in [*cautions, *first.notes])
         return (
             f"{check.counted(n, 'record')} on {', '.join(first.keys)} at {check.counted(len(self.parts), 'alpha')}; "
             f"hold the number of neighbours against k = {k}\n{columns(rows, indent='')}{notes}"

@@ -11,6 +11,7 @@ from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.linkage.distances import log_scale
+from tacita.risk.confidentiality.doubts import doubts
 from tacita.risk.confidentiality.scale import METRICS, Space, log_ratio, perturbation, space, unit_free_log
 
 ZEROS = ("shift", "exclude")
@@ -36,6 +37,8 @@ class Compared(NamedTuple):
     size_name: str
     left_out: int
     """Records that could not be compared."""
+    doubts: tuple[str, ...]
+    """Signs that the records of the two files are not the same units."""
 
 
 def compared(
@@ -46,6 +49,7 @@ def compared(
     first, second = aligned(original, released)
     _check_columns(first, second, names, by, size)
     check.one_of("metric", metric, METRICS)
+    check.one_of("zeros", zeros, ZEROS)
     x, y = (np.column_stack([data.numbers(name) for name in names]) for data in (first, second))
     _check_finite(x, y, names)
     x, y, rows = _on_scale(x, y, log, zeros)
@@ -64,6 +68,7 @@ def compared(
         released_size=second.numbers(size or names[0])[rows],
         size_name=size or names[0],
         left_out=len(first) - len(rows),
+        doubts=doubts(first, second, by, x, y),
     )
 
 
@@ -92,7 +97,7 @@ def _on_scale(x: Floats, y: Floats, log: bool | str, zeros: str) -> tuple[Floats
         raise TacitaError(f"log must be False, True or 'unit_free'; got {log!r}.")
     kept = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
     if log:
-        how: Literal["shift", "exclude"] = "shift" if check.one_of("zeros", zeros, ZEROS) == "shift" else "exclude"
+        how: Literal["shift", "exclude"] = "shift" if zeros == "shift" else "exclude"
         if log == "unit_free":
             x, y, fits = unit_free_log(x, y, shift=how == "shift")
         else:
@@ -110,6 +115,11 @@ def _check_columns(first: Data, second: Data, names: tuple[str, ...], by: tuple[
     check.columns_exist("keys", wanted, first.columns)
     check.columns_exist("keys of the released file", wanted, second.columns)
     check.columns_exist("strata", by, first.columns)
+    both = [name for name in by if name in names]
+    if both:
+        raise TacitaError(
+            f"strata are shown by their values, so they must not be keys; leave out {check.quoted(both)}."
+        )
 
 
 def _check_finite(x: Floats, y: Floats, names: tuple[str, ...]) -> None:

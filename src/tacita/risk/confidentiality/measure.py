@@ -9,6 +9,7 @@ import numpy as np
 
 from tacita import check
 from tacita.arrays import Ints
+from tacita.check import TacitaError
 from tacita.linkage.histogram import FEW
 from tacita.linkage.sweep import Pairs, pairs, strata
 from tacita.policy import Policy
@@ -67,6 +68,8 @@ def confidentiality(
     limits = limits_of(policy, k, r, g, vertical)
     level = check.share("alpha", alpha, zero=False, one=False)
     near = None if delta is None else check.number("delta", delta)
+    if near is not None and near <= 0:
+        raise TacitaError(f"delta must be above 0, since nothing is nearer than that; got {delta!r}.")
     files = compared(original, released, keys, strata, metric, log, zeros, size)
     said = {"metric": metric, "log": bool(log), "unit_free": log == "unit_free"}
     return of_files(files, [level], near, ratio, limits, said)[0]
@@ -125,8 +128,10 @@ def _at_any_alpha(files: Compared, groups: list[Group]) -> dict[str, Any]:
         "distance": own,
         "largest": largest_units(files.size, files.stratum, files.record),
         "ranks": ranks_kept(files.size, files.released_size, files.stratum, files.record, len(files.labels)),
+        "ranked": np.bincount(files.stratum[~np.isnan(files.size)], minlength=len(files.labels)),
         "size": files.size_name,
         "left_out": files.left_out,
+        "said": files.doubts,
     }
 
 

@@ -13,18 +13,23 @@ TOP = 10
 def largest_units(size: Floats, stratum: Ints, record: Ints) -> Bools:
     """Which record is the largest of its stratum; of equally large ones the one with the lowest number.
 
+    A record without a size (NaN) is not, even if no other of its stratum has one.
+
     >>> largest_units(np.array([5.0, 9.0, 9.0]), np.array([0, 0, 0]), np.array([1, 3, 2])).tolist()
     [False, False, True]
     """
     order = np.lexsort((record, -size, stratum))
     first = order[np.flatnonzero(np.diff(stratum[order], prepend=-1))]
     largest = np.zeros(len(size), dtype=bool)
-    largest[first] = True
+    largest[first] = ~np.isnan(size[first])
     return largest
 
 
 def ranks_kept(size: Floats, released: Floats, stratum: Ints, record: Ints, strata: int, top: int = TOP) -> Bools:
     """By stratum: whether the j-th largest unit is still the j-th largest, for the largest ones.
+
+    Of equally large units the one with the lower number comes first. A unit without a size (NaN), or released without
+    one, keeps no rank.
 
     >>> order = np.array([0, 1, 2])
     >>> ranks_kept(np.array([9.0, 5.0, 7.0]), np.array([8.0, 7.0, 6.0]), 0 * order, order, 1, top=3).tolist()
@@ -36,5 +41,7 @@ def ranks_kept(size: Floats, released: Floats, stratum: Ints, record: Ints, stra
     start = np.cumsum(sizes) - sizes
     for place in range(top):
         there = np.flatnonzero(sizes > place)
-        kept[there, place] = before[start[there] + place] == after[start[there] + place]
+        unit = before[start[there] + place]
+        known = ~np.isnan(size[unit]) & ~np.isnan(released[unit])
+        kept[there, place] = known & (unit == after[start[there] + place])
     return kept

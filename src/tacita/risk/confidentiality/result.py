@@ -77,6 +77,10 @@ class Confidentiality(Result):
     """By record: whether its own original is one of them."""
     too_large: bool
     """Whether the likelihood ratio was left out because of the number of pairs."""
+    ranked: Ints
+    """By stratum: units that have a size."""
+    said: tuple[str, ...] = ()
+    """Signs that the files do not fit each other."""
 
     @cached_property
     def unsafe(self) -> Bools:
@@ -94,13 +98,19 @@ class Confidentiality(Result):
         return np.array([np.nan] * len(self.labels) if self.ratios is None else [r.densities.tau for r in self.ratios])
 
     @property
+    def tied(self) -> int:
+        """Strata in which so many pairs are equal that alpha leaves nobody a neighbour."""
+        return 0 if self.alpha is None else int((self.records[self.delta == 0] > 1).sum())
+
+    @property
     def cautions(self) -> tuple[str, ...]:
         """What the reader should know."""
-        tied = int((self.records[self.delta == 0] > 1).sum())
+        tied = self.tied
         if not tied:
-            return ()
+            return self.said
         where = "the file" if len(self.labels) == 1 else check.counted(tied, "stratum", "strata")
         return (
+            *self.said,
             f"in {where} more than alpha of the wrong pairs have distance 0, so delta is 0 and nobody has neighbours: "
             f"many values are equal (zeros, rounded numbers); give delta, a higher alpha, or other keys.",
         )
@@ -117,20 +127,31 @@ class Confidentiality(Result):
             notes.append("likelihood ratio: not worked out for so many pairs; ask for it with ratio=True")
         widest = max((each.densities.width for each in self.ratios or ()), default=0.0)
         if widest > 0:
-            error = max(each.error for each in self.ratios or ())
+            error = max(each.error for each in self.ratios or () if not math.isnan(each.error))
             notes.append(f"likelihood ratio: pairs counted in bins of {widest:.2g} on log z; D within {error:.2g}")
+        nothing = int(np.isinf(self.perturbation).sum())
+        if nothing and not self.limits.vertical:
+            notes.append(
+                f"{check.counted(nothing, 'record')} moved from 0 in all keys on this scale: perturbation infinite, "
+                f"counted as safe"
+            )
         if self.left_out:
             notes.append(f"{check.counted(self.left_out, 'record')} left out: a key is missing or has no logarithm")
         return tuple(notes)
 
+    @property
+    def compared_on(self) -> str:
+        """The keys, with their scale and the metric if they are not the plain ones."""
+        scale = " (log scale, unit-free)" if self.unit_free else " (log scale)" if self.log else ""
+        metric = "" if self.metric == "relative" else f", {self.metric} distance"
+        return f"{', '.join(self.keys)}{scale}{metric}"
+
     def _headline(self) -> str:
         n, found = len(self.record), int(self.unsafe.sum())
         where = f"k = {self.limits.k}" + ("" if self.limits.vertical else f", r = {percent(self.limits.r)}")
-        scale = " (log scale, unit-free)" if self.unit_free else " (log scale)" if self.log else ""
-        metric = "" if self.metric == "relative" else f", {self.metric} distance"
         return (
             f"{found:,} of {check.counted(n, 'record')} in the unsafe zone ({percent(found / n)}; {where}) "
-            f"on {', '.join(self.keys)}{scale}{metric}"
+            f"on {self.compared_on}"
         )
 
     def __str__(self) -> str:
@@ -148,28 +169,34 @@ class Confidentiality(Result):
 
     def rows(self) -> list[Row]:
         """One row per stratum, and one for all of them if there are several."""
-        found = [self._row(label, self.stratum == place, place) for place, label in enumerate(self.labels)]
+        records, tau = self.records, self.tau
+        order = np.split(np.argsort(self.stratum, kind="stable"), np.cumsum(records)[:-1])
+        found = [
+            self._row(label, order[place], float(self.delta[place]), float(tau[place]), int(records[place]) - 1.0)
+            for place, label in enumerate(self.labels)
+        ]
         if len(found) > 1:
-            found.append(self._row(total_label(self.labels), np.ones(len(self.record), dtype=bool), None))
+            compared = records > 1 if self.alpha is not None else records > 0
+            means = _mean(self.delta[compared]), _mean(tau[records > 1])
+            others = float((records[self.stratum] - 1).mean())
+            found.append(self._row(total_label(self.labels), np.arange(len(self.record)), *means, others))
         return found
 
-    def _row(self, label: str, here: Bools, place: int | None) -> Row:
-        """The figures of the records of a stratum; of all strata they are totals, and means of delta and tau."""
-        compared = self.records > 1 if self.alpha is not None else self.records > 0
-        others = self.records[self.stratum[here]] - 1
+    def _row(self, label: str, here: Ints, delta: float, tau: float, others: float) -> Row:
+        """The figures of some records: their totals, and how many others they are compared with on average."""
         likely, inside = self.likely_neighbours, self.likely_inside
         return Row(
             stratum=label,
-            records=int(here.sum()),
+            records=len(here),
             nearest_links=math.fsum(self.correct[here]),
-            delta=float(self.delta[place]) if place is not None else _mean(self.delta[compared]),
+            delta=delta,
             true_link_inside=int(self.inside[here].sum()),
-            tau=float(self.tau[place]) if place is not None else _mean(self.tau[self.records > 1]),
+            tau=tau,
             likely_links=0 if inside is None else int(inside[here].sum()),
             empty=int((self.neighbours[here] == 0).sum()),
             mean_neighbours=float(self.neighbours[here].mean()),
             mean_likely_neighbours=math.nan if likely is None else float(likely[here].mean()),
-            expected_neighbours=math.nan if self.alpha is None else self.alpha * float(others.mean()),
+            expected_neighbours=math.nan if self.alpha is None else self.alpha * others,
             unsafe=int(self.unsafe[here].sum()),
         )
 
@@ -211,7 +238,7 @@ class Confidentiality(Result):
 
     def rank_text(self) -> str:
         """The table of ranks for print: X kept, - not kept, blank where the stratum has no such unit."""
-        return columns(rank_text(self.labels, self.records, self.ranks), indent="")
+        return columns(rank_text(self.labels, self.ranked, self.ranks), indent="")
 
     def by_ratio(self) -> Confidentiality:
         """The same with the neighbours that the likelihood ratio finds in place of those within delta."""

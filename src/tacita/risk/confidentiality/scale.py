@@ -90,7 +90,7 @@ def space(y: Floats, x: Floats, metric: str, *, unit_free: bool = False) -> Spac
 
 
 def _units(x: Floats, y: Floats) -> Floats:
-    """By key a power of 2 with which no square overflows or vanishes; these metrics have no unit, so nothing changes."""
+    """By key a power of 2 with which no square overflows or vanishes; metrics that have no unit do not notice."""
     most = np.maximum(np.abs(x).max(axis=0, initial=0.0), np.abs(y).max(axis=0, initial=0.0))
     # Not beyond what a number can hold, for numbers so small that they have no room for all digits.
     unit: Floats = np.ldexp(1.0, np.minimum(-np.frexp(most)[1], 1000))

@@ -44,13 +44,13 @@ def rows_text(rows: Sequence[Row], metric: str, ratio: bool) -> list[tuple[str, 
     head = ("stratum", "records", "nearest links", "100 delta" if hundred else "delta", "true link inside", *by_ratio)
     found: list[tuple[str, ...]] = [(*head, "empty", "neighbours", "alpha (n-1)", "unsafe")]
     for row in rows:
-        likely = (_figure(row.tau), _share(row.likely_links, row.records)) if ratio else ()
+        likely = (figure(row.tau), _share(row.likely_links, row.records)) if ratio else ()
         found.append(
             (
                 row.stratum or "all",
                 f"{row.records:,}",
                 _share(row.nearest_links, row.records),
-                _figure((100 if hundred else 1) * row.delta),
+                figure((100 if hundred else 1) * row.delta),
                 _share(row.true_link_inside, row.records),
                 *likely,
                 f"{row.empty:,}",
@@ -62,7 +62,7 @@ def rows_text(rows: Sequence[Row], metric: str, ratio: bool) -> list[tuple[str, 
     return found
 
 
-def _figure(value: float) -> str:
+def figure(value: float) -> str:
     """Three digits; a dash where there is no pair to work it out from."""
     return "-" if not math.isfinite(value) else f"{value:.3g}"
 
@@ -92,10 +92,10 @@ def _ks(ratio: LikelihoodRatio) -> tuple[str, str]:
     return f"{ratio.distance:.4f}", f"{ratio.log_p:.1f}"
 
 
-def rank_text(labels: Sequence[str], records: Ints, ranks: Bools) -> list[tuple[str, ...]]:
+def rank_text(labels: Sequence[str], ranked: Ints, ranks: Bools) -> list[tuple[str, ...]]:
     """Table 6: X where the unit of that rank keeps it, - where not, blank where there is none."""
     rows: list[tuple[str, ...]] = [("stratum", "kept", *map(str, range(1, ranks.shape[1] + 1)))]
-    for label, there, kept in zip(labels, records.tolist(), ranks.tolist(), strict=True):
+    for label, there, kept in zip(labels, ranked.tolist(), ranks.tolist(), strict=True):
         marks = ["" if place >= there else "X" if one else "-" for place, one in enumerate(kept)]
         rows.append((label or "all", str(sum(kept)), *marks))
     return rows
