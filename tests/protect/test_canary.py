@@ -96,15 +96,37 @@ def test_the_search_finds_what_is_there(tmp_path: Path) -> None:
     assert set(found(folder / "public")) == {*(f"data.{kind}" for kind in FORMATS), "codebook.csv"}
 
 
-@pytest.mark.parametrize("kind", ["text", "enum", "categorical", "ordered", "pandas"])
+PLANS = {
+    "blanked": tc.Plan([Blank(("job", "code"))]),
+    "suppressed": tc.Plan([tc.Suppress(k=2)]),
+    "recoded": tc.Plan(
+        [
+            tc.Recode("job", mapping={CANARY: "other"}, label="jobs"),
+            tc.Recode("code", mapping={CODE: 2}, labels={2: "two or more"}, label="codes"),
+        ]
+    ),
+    "grouped": tc.Plan([tc.GroupRare("job", least=2), tc.GroupRare("code", least=2, into=2)]),
+    "removed": tc.Plan([tc.Remove(["job", "code"])]),
+}
+
+
+KINDS = ("text", "enum", "categorical", "ordered", "pandas")
+# A group of neighbours in an order is named by its ends: that is its meaning.
+PAIRS = [(kind, plan) for kind in KINDS for plan in PLANS if plan != "grouped" or kind not in ("enum", "ordered")]
+
+
+@pytest.mark.parametrize(("kind", "plan"), PAIRS)
 @pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
-def test_no_released_format_holds_what_was_blanked(kind: str, tmp_path: Path) -> None:
-    release = tc.Plan([Blank(("job", "code"))]).apply(survey(kind), WHO)
+def test_no_released_format_holds_what_went(kind: str, plan: str, tmp_path: Path) -> None:
+    release = PLANS[plan].apply(survey(kind), WHO)
     folder = release.save(tmp_path / "out", formats=list(FORMATS))
-    assert found(folder) == []
+    assert found(folder / "public") == []
+    if plan != "recoded":
+        # A plan that names what it takes away is not published, and stands in internal/ only.
+        assert found(folder) == []
     assert len(list((folder / "public").iterdir())) == len(FORMATS) + 1
     native = release.to_native()
-    if kind == "pandas":
+    if kind == "pandas" and plan not in ("removed", "recoded"):
         assert isinstance(native, pd.DataFrame)
         assert CANARY not in native["job"].dtype.categories
         native.to_pickle(tmp_path / "native.pickle")
