@@ -206,3 +206,67 @@ def test_projects_that_are_no_text(tmp_path: Path) -> None:
         Project.load(tmp_path / "bad.toml")
     with pytest.raises(TacitaError, match=r"^the text has no \[data\] table; add one.$"):
         Project.from_toml("format = 1")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('folder = "out"', "folder = 5", "folder in [release] must be the path of a folder; got 5."),
+        ('folder = "out"', 'folder = ""', "folder in [release] must be the path of a folder; got ''."),
+        (
+            'formats = ["csv"]',
+            "formats = []",
+            "formats in [release] must name at least one, as formats = ['parquet'].",
+        ),
+        ('delimiter = ","', "catalog = 5", "catalog in [data] must be the path of a file; got 5."),
+        (
+            "missing = [-9]",
+            "label = 5",
+            "[variables.age] has a text as label, and lists of codes as missing or order.",
+        ),
+        (
+            "missing = [-9]",
+            "order = [[1], [2]]",
+            "[variables.age] has a text as label, and lists of codes as missing or order.",
+        ),
+        (
+            '[2, "old"]',
+            "[2, 3]",
+            "[variables.age] value_labels are pairs of a code and its label, as [[1, 'male'], [2, 'female']].",
+        ),
+    ],
+)
+def test_damaged_projects_are_told_in_one_sentence(old: str, new: str, message: str) -> None:
+    with pytest.raises(TacitaError) as refused:
+        Project.from_toml(PROJECT.replace(old, new))
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize("section", ["policy", "plan"])
+def test_sections_that_are_no_tables_are_refused(section: str) -> None:
+    with pytest.raises(TacitaError) as refused:
+        Project.from_toml(f'{section} = 5\n[data]\nfile = "a.csv"\n[scenario]\nkeys = ["sex"]\n')
+    assert str(refused.value) == f"[{section}] must be a table of names, as in {{'age': ...}}; got 5."
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--formats", "zip"), "tacita: formats must be one of 'parquet', 'csv'"),
+        (("--formats", ""), "tacita: formats must name at least one, as formats=['parquet']."),
+    ],
+)
+def test_formats_are_checked_before_the_work(home: Path, run: Run, options: tuple[str, ...], said: str) -> None:
+    arguments = [home / "people.csv", "--plan", home / "plan.toml", "--keys", "sex", "--out", home / "no"]
+    code, out, err = run("protect", *arguments, *options)
+    assert (code, out) == (2, "")
+    assert err.startswith(said)
+    assert not (home / "no").exists()
+
+
+def test_folders_that_the_system_refuses_are_a_mistake_of_the_user(home: Path, run: Run) -> None:
+    arguments = [home / "people.csv", "--plan", home / "plan.toml", "--keys", "sex"]
+    code, _, err = run("protect", *arguments, "--out", home / ("x" * 5000))
+    assert code == 2
+    assert err.startswith("tacita: the folder for the release cannot be used (")
+    assert err.count("\n") == 1

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -662,3 +663,8 @@ def test_every_measure_on_perturbed_keys_warns() -> None:
     for measure in (tc.k_anonymity, tc.individual_risk, tc.suda):
         with pytest.warns(Caution, match="the key 'sex' was perturbed"):
             measure(release, release.scenario)
+
+
+def test_decimal_numbers_are_numbers() -> None:
+    prices = Data.of(pl.DataFrame({"x": pl.Series([Decimal("1.10"), Decimal("-2.00")], dtype=pl.Decimal(10, 2))}))
+    assert EditRule("x >= 0").broken(prices).tolist() == [False, True]

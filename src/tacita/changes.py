@@ -86,7 +86,7 @@ def changes(
 ) -> Changes:
     """What differs between the data before and after a step, record by record."""
     removed = len(before) - len(after)
-    was, now = _shared_rows(before.record, after.record)
+    was, now = shared_rows(before.record, after.record)
     reordered = bool((np.diff(was[np.argsort(now, kind="stable")]) < 0).any())
     left, right = (before, after) if np.array_equal(was, now) and not removed else (before.take(was), after.take(now))
     cells: dict[str, int] = {}
@@ -116,7 +116,7 @@ def changes(
     )
 
 
-def _shared_rows(before: Ints, after: Ints) -> tuple[Ints, Ints]:
+def shared_rows(before: Ints, after: Ints) -> tuple[Ints, Ints]:
     """Rows of both that hold the same records, in the order of the first."""
     if np.array_equal(before, after):
         rows = np.arange(len(before), dtype=np.int64)

@@ -44,9 +44,12 @@ def from_native(native: Any) -> Frame:
         raise TacitaError("the table could not be read; check its column names.") from None
     columns = [str(name) for name in door.columns]
     check.unique_names("columns", columns)
-    return pl.DataFrame(
-        [_series(name, door.get_column(given)) for name, given in zip(columns, door.columns, strict=True)]
-    )
+    return _of_columns(_series(name, door.get_column(given)) for name, given in zip(columns, door.columns, strict=True))
+
+
+def _of_columns(columns: Iterable[pl.Series]) -> Frame:
+    # Of a list of columns Polars would rename one without a name.
+    return pl.DataFrame({column.name: column for column in columns})
 
 
 def _series(name: str, column: Any) -> pl.Series:
@@ -81,15 +84,29 @@ def to_native(frame: Frame, native: Any, changed: Iterable[str]) -> Any:
 
 def _native_series(series: pl.Series, backend: Any, categorical: bool) -> Any:
     if backend is nw.Implementation.PANDAS:
-        # Of texts pandas makes categories that occur; ordered ones bring their own.
-        return (
-            series.to_pandas().astype("category") if categorical and series.dtype == pl.String else series.to_pandas()
-        )
+        # Of texts and numbers pandas makes categories that occur; ordered ones bring their own.
+        bare = categorical and series.dtype != pl.Enum
+        return series.to_pandas().astype("category") if bare else series.to_pandas()
     if backend is nw.Implementation.PYARROW:
         import pyarrow
 
         return pyarrow.chunked_array([series.to_arrow()])
     return nw.new_series(series.name, series.to_list(), backend=backend).to_native()
+
+
+def with_categories(native: Any) -> list[str]:
+    """The columns of the caller's table that carry a list of categories, of texts or of numbers."""
+    if native is None or isinstance(native, pl.DataFrame):
+        return []
+    schema = nw.from_native(native, eager_only=True).schema
+    return [str(name) for name, kind in schema.items() if kind in (nw.Categorical, nw.Enum)]
+
+
+def let_go(native: Any) -> Any:
+    """A table that shares no memory with the one it was made of: a column of pandas is a view of a block of them."""
+    if native is None or nw.from_native(native, eager_only=True).implementation is not nw.Implementation.PANDAS:
+        return native
+    return native.copy()
 
 
 def of_kind(frame: Frame, native: Any) -> Any:
@@ -104,9 +121,16 @@ def of_kind(frame: Frame, native: Any) -> Any:
 
 def blanked(frame: Frame, cells: Mapping[str, Bools]) -> Frame:
     """A frame in which some cells are missing: by column, where."""
+    # Columns themselves rather than their names, which Polars may read as patterns: `*` is every column.
     return frame.with_columns(
-        pl.when(pl.Series(~where)).then(pl.col(name)).otherwise(None).alias(name) for name, where in cells.items()
+        pl.when(pl.Series(~where)).then(frame[name]).otherwise(None).alias(name) for name, where in cells.items()
     )
+
+
+def without(frame: Frame, names: Iterable[str]) -> Frame:
+    """A frame without some columns."""
+    gone = set(names)
+    return _of_columns(frame[name] for name in frame.columns if name not in gone)
 
 
 def is_categorical(frame: Frame, name: str) -> bool:
@@ -129,7 +153,7 @@ def rebuilt(frame: Frame) -> Frame:
     A missing cell of Arrow's kind is a mark over a place that still holds what was there, and texts lie in buffers that
     outlive the records that pointed into them; Arrow files hold both.
     """
-    return pl.DataFrame([_rebuilt(frame[name]) for name in frame.columns])
+    return _of_columns(_rebuilt(frame[name]) for name in frame.columns)
 
 
 def _rebuilt(series: pl.Series) -> pl.Series:
@@ -156,15 +180,25 @@ def _rebuilt(series: pl.Series) -> pl.Series:
 
 def different(left: pl.Series, right: pl.Series) -> Bools:
     """Where two columns differ; missing equals missing, and a text differs from any number."""
+    left, right = (each.fill_nan(None) if each.dtype.is_float() else each for each in (left, right))
     kinds = [("text" if _kind(each) == "text" else each.dtype.is_numeric() or each.dtype) for each in (left, right)]
     if kinds[0] != kinds[1]:
         return (left.is_not_null() | right.is_not_null()).to_numpy()
-    return ~same(left, right)
+    return ~same(left, right) | _rounded(left, right) | _rounded(right, left)
+
+
+def _rounded(whole: pl.Series, floats: pl.Series) -> Bools:
+    """Where a whole number is not the float beside it, though it would become it: beyond 2^53 not all of them fit."""
+    if not (whole.dtype.is_integer() and floats.dtype.is_float()):
+        return np.zeros(len(whole), dtype=np.bool_)
+    back = floats.cast(pl.Float64).cast(pl.Int128, strict=False)
+    differ: Bools = (whole.cast(pl.Int128).ne_missing(back) & floats.is_not_null()).to_numpy()
+    return differ
 
 
 def table(columns: Mapping[str, Any]) -> Frame:
     """A frame of arrays and coded columns."""
-    return pl.DataFrame([_column(name, values) for name, values in columns.items()])
+    return _of_columns(_column(name, values) for name, values in columns.items())
 
 
 def rows(kinds: Mapping[str, type], given: Sequence[Sequence[Any]]) -> Frame:
@@ -213,6 +247,16 @@ def is_float(frame: Frame, name: str) -> bool:
 def is_whole(frame: Frame, name: str) -> bool:
     """Whether a column holds whole numbers."""
     return bool(frame[name].dtype.is_integer())
+
+
+def is_boolean(frame: Frame, name: str) -> bool:
+    """Whether a column holds true and false."""
+    return bool(frame[name].dtype == pl.Boolean)
+
+
+def is_decimal(frame: Frame, name: str) -> bool:
+    """Whether a column holds decimal numbers."""
+    return bool(frame[name].dtype.is_decimal())
 
 
 def is_ordered(frame: Frame, name: str) -> bool:

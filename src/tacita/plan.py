@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-from tacita import check
-from tacita.changes import changes
+import numpy as np
+
+from tacita import check, frame
+from tacita.changes import changes, shared_rows
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.declared import Declared
@@ -45,6 +47,8 @@ class Plan(Declared):
     """The steps, in the order in which they are applied."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.steps, Step | Iterable):
+            raise TacitaError(f"a plan is a list of steps, as Plan([Suppress()]); got {type(self.steps).__name__}.")
         steps = (self.steps,) if isinstance(self.steps, Step) else tuple(self.steps)
         wrong = [each for each in steps if not isinstance(each, Step)]
         if wrong:
@@ -96,6 +100,8 @@ class Plan(Declared):
     @classmethod
     def from_dict(cls, given: Mapping[str, Any], known: Iterable[type[Step]] = ()) -> Self:
         """The plan of a mapping as `to_dict` gives it; `known` are steps besides Tacita's own."""
+        if not isinstance(given, Mapping):
+            raise TacitaError(f"a plan is a table with steps, each headed [[plan.steps]]; got {type(given).__name__}.")
         unknown = [name for name in given if name != "steps"]
         if unknown:
             raise TacitaError(f"plan has no field {unknown[0]!r}. The fields are steps.")
@@ -127,7 +133,11 @@ class Plan(Declared):
         >>> len(release.data) == len(survey.data)
         True
         """
-        original, limits, show = Data.of(data), policy or Policy(), progress or silent
+        original, limits, show = Data.of(data), Policy() if policy is None else policy, progress or silent
+        if not isinstance(limits, Policy):
+            raise TacitaError(f"policy must be a Policy, as Policy(k=3); got {type(limits).__name__}.")
+        if not callable(show):
+            raise TacitaError(f"progress must be a function of two arguments; got {type(show).__name__}.")
         checked(scenario).check_against(original)
         kept = Rules.of(rules)
         kept.check_against(original)
@@ -141,8 +151,8 @@ class Plan(Declared):
             fresh = replace(made.data, perturbed=made.data.perturbed | frozenset(made.perturbed))
             done.append(changes(now, fresh, step.label, str(step), made.remarks, made.figures))
             log.info("step %s: %d cells changed", step.label, sum(done[-1].cells.values()))
+            remaining = restricted(_followed(who, now, fresh), fresh.columns)
             now = fresh
-            remaining = restricted(who, now.columns)
             if remaining is None:
                 raise TacitaError(f"step {step.label!r} removes every key of the scenario; keep at least one key.")
             who = remaining
@@ -173,6 +183,31 @@ def _labelled(steps: tuple[Step, ...]) -> tuple[Step, ...]:
         taken.add(label)
         labelled.append(replace(step, label=label))
     return tuple(labelled)
+
+
+def _followed(who: Scenario, before: Data, after: Data) -> Scenario:
+    """The scenario with codes for not applicable as they are called after a step.
+
+    Where numbers become texts, 99 becomes '99'. If the scenario still said 99, those records would count as missing,
+    and so look like everybody, though the release tells that they are not applicable.
+    """
+    there = [name for name in who.not_applicable if name in after.columns]
+    codes = {name: _followed_codes(who.not_applicable[name], before, after, name) for name in there}
+    return replace(who, not_applicable={**who.not_applicable, **codes})
+
+
+def _followed_codes(codes: tuple[Any, ...], before: Data, after: Data, name: str) -> tuple[Any, ...]:
+    was, now = shared_rows(before.record, after.record)
+    old, new = frame.coded(before.table, name), frame.coded(after.table, name)
+    followed: list[Any] = []
+    for code in codes:
+        place = old.values.index(code) + 1 if code in old.values else -1
+        inside = old.codes[was] == place
+        became = set(new.codes[now][inside].tolist()) - {0}
+        # Only where all of them, and nobody else, have one new value.
+        alone = len(became) == 1 and not bool(np.isin(new.codes[now][~inside], list(became)).any())
+        followed.append(new.values[became.pop() - 1] if alone else code)
+    return tuple(dict.fromkeys(followed))
 
 
 def _part(show: Progress, place: int, steps: int) -> Progress:

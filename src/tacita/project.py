@@ -133,7 +133,7 @@ class Project:
             raise TacitaError(f"{path.name} is not valid TOML: it is not UTF-8 text; save it as UTF-8.") from None
         except OSError as error:
             reason = (error.strerror or "it cannot be opened").lower()
-            raise TacitaError(f"{path.name} cannot be read: {reason}; check the path of the project.") from None
+            raise TacitaError(f"{path.name or path} cannot be read: {reason}; check the path of the project.") from None
         return cls.from_toml(text, path.name, home=path.parent)
 
     @classmethod
@@ -153,10 +153,14 @@ class Project:
         for name in ("data", "scenario"):
             if not isinstance(document.get(name), dict):
                 raise TacitaError(f"{source} has no [{name}] table; add one.")
+        for name in ("policy", "plan"):
+            check.mapping(f"[{name}]", document.get(name, {}))
         reading = dict(document["data"])
         file = reading.pop("file", None)
         wrong = [name for name in reading if name not in READING]
-        if not isinstance(file, str) or wrong:
+        if not isinstance(reading.get("catalog", ""), str):
+            raise TacitaError(f"catalog in [data] must be the path of a file; got {reading['catalog']!r}.")
+        if not isinstance(file, str) or not file or wrong:
             raise TacitaError(
                 f"[data] names the file, and if need be {', '.join(READING)}; got {sorted(document['data'])}."
             )
@@ -164,7 +168,12 @@ class Project:
         wrong = [name for name in release if name not in ("folder", "formats")]
         if wrong:
             raise TacitaError(f"[release] has folder and formats; got {wrong[0]!r}.")
+        folder = release.get("folder", "release")
+        if not isinstance(folder, str) or not folder:
+            raise TacitaError(f"folder in [release] must be the path of a folder; got {folder!r}.")
         formats = check.names("formats", release.get("formats", ("parquet",)))
+        if not formats:
+            raise TacitaError("formats in [release] must name at least one, as formats = ['parquet'].")
         for kind in formats:
             check.one_of("formats", kind, FORMATS)
         rules = document.get("rules", [])
@@ -181,7 +190,7 @@ class Project:
             policy=Policy.from_dict(document.get("policy", {})),
             plan=Plan.from_dict(document.get("plan", {})),
             rules=tuple(rule_of(each) for each in rules),
-            folder=str(release.get("folder", "release")),
+            folder=folder,
             formats=formats,
             home=home or Path(),
         )
@@ -227,9 +236,14 @@ def _variable(name: str, given: Any) -> Variable:
     for each in ("missing", "not_applicable", "order"):
         if each in table:
             table[each] = tuple(table[each]) if isinstance(table[each], list) else (table[each],)
+    codes = [code for each in ("missing", "not_applicable", "order") for code in table.get(each, ())]
+    if not isinstance(table.get("label", ""), str) or any(isinstance(code, list | dict) for code in codes):
+        raise TacitaError(f"[variables.{name}] has a text as label, and lists of codes as missing or order.")
     try:
         if "value_labels" in table:
             table["value_labels"] = dict(table["value_labels"])
+            if not all(isinstance(label, str) for label in table["value_labels"].values()):
+                raise TypeError
         return Variable(**table)
     except (TypeError, ValueError) as error:
         if isinstance(error, TacitaError):

@@ -12,7 +12,7 @@ from tacita import check, frame
 from tacita.changes import Changes
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.data.atomic import new_folder
+from tacita.data.atomic import check_free, new_folder
 from tacita.data.files import write
 from tacita.policy import Policy
 from tacita.random import fit_for_release
@@ -21,6 +21,28 @@ from tacita.scenario import Scenario
 
 FORMATS = ("parquet", "csv", "tsv", "arrow", "xlsx", "sav", "dta", "xpt")
 """What a release can be written as."""
+
+
+def checked_formats(formats: Any) -> tuple[str, ...]:
+    """One or more formats that a release can be written as."""
+    kinds = check.names("formats", formats)
+    for kind in kinds:
+        check.one_of("formats", kind, FORMATS)
+    if not kinds:
+        raise TacitaError("formats must name at least one, as formats=['parquet'].")
+    return kinds
+
+
+def checked_folder(folder: Any, *, overwrite: bool) -> Path:
+    """A folder that a release can go to; an error before the work that it is to hold."""
+    if not isinstance(folder, str | os.PathLike) or "\0" in str(folder):
+        raise TacitaError(f"folder must be the path of a folder; got {folder!r}.")
+    try:
+        check_free(folder, overwrite=overwrite)
+    except OSError as error:
+        reason = (error.strerror or "the system refused").lower()
+        raise TacitaError(f"the folder for the release cannot be used ({reason}); choose another name.") from None
+    return Path(folder)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +84,10 @@ class Release:
                 "the seed is short enough to be guessed, which undoes random steps; publish with a secret one."
             )
         found += [str(each) for each in self.broken]
+        numbered = self._numbered_anew
+        told = [name for name in self.scenario.identifiers if name in self.data.columns and name not in numbered]
+        if told:
+            found.append(f"the direct identifiers {check.quoted(told)} are still there; take them out with Remove().")
         keys = [name for name in self.scenario.all_keys if name in self.data.perturbed]
         if keys:
             found.append(
@@ -69,6 +95,12 @@ class Release:
                 f"record linkage against the original."
             )
         return tuple(found)
+
+    @property
+    def _numbered_anew(self) -> set[str]:
+        """Identifiers that a step replaced by new numbers."""
+        pairs = zip(self.plan.steps, self.changes, strict=True)
+        return {name for step, change in pairs if step.kind() == "new_identifiers" for name in change.cells}
 
     def __str__(self) -> str:
         lines = [
@@ -100,12 +132,8 @@ class Release:
         public: the data in each of the formats, and a codebook of what is released. internal: plan, scenario, policy,
         rules, seed and log.
         """
-        kinds = check.names("formats", formats)
-        for kind in kinds:
-            check.one_of("formats", kind, FORMATS)
-        if not kinds:
-            raise TacitaError("formats must name at least one, as formats=['parquet'].")
-        target = Path(folder)
+        kinds = checked_formats(formats)
+        target = checked_folder(folder, overwrite=overwrite)
         with new_folder(target, overwrite=overwrite) as beside:
             public, internal = beside / "public", beside / "internal"
             public.mkdir()

@@ -290,3 +290,11 @@ def test_codes_stand_for_the_sorted_distinct_values(kind: str, data: st.DataObje
 def test_printing_shows_no_cells() -> None:
     data = Data.of(pl.DataFrame({"name": ["CANARY"], "age": [1]}))
     assert repr(data) == str(data) == "<Data: 1 record, 2 variables>"
+
+
+def test_codes_for_not_applicable_stand_behind_the_order() -> None:
+    known = {"x": Variable(order=("low", "high"), missing=("99",))}
+    data = Data.of(pl.DataFrame({"x": ["high", "99", "low"]}), known)
+    assert data.coded("x").codes.tolist() == [2, 0, 1]
+    coded = data.coded("x", ["99"])
+    assert (coded.codes.tolist(), coded.values) == ([2, 3, 1], ("low", "high", "99"))

@@ -140,3 +140,40 @@ def test_nor_does_the_release_in_memory() -> None:
     data = release.data
     held = [data.table.write_json(), str(data.variables), str(data.native), data.table.serialize(format="binary")]
     assert all(CANARY not in str(each) and LABEL not in str(each) for each in held)
+
+
+def buffers(table: pa.Table) -> bytes:
+    """Everything that a table of Arrow holds in memory."""
+    chunks = [chunk for column in table.columns for chunk in column.chunks]
+    return b"".join(buffer.to_pybytes() for chunk in chunks for buffer in chunk.buffers() if buffer is not None)
+
+
+def test_nor_does_a_table_whose_records_were_reordered_after_blanking(tmp_path: Path) -> None:
+    """A blank text of Arrow's kind still points to what was there; a table made of it then held both."""
+    given = survey("text").table
+    plan = tc.Plan([Blank(("job", "code")), tc.RandomOrder()])
+    arrow = plan.apply(given.to_arrow(), WHO).to_native()
+    assert isinstance(arrow, pa.Table)
+    assert CANARY.encode() not in buffers(arrow)
+    assert CODE.to_bytes(8, "little") not in buffers(arrow)
+    plan.apply(given.to_pandas(), WHO).to_native().to_pickle(tmp_path / "native.pickle")
+    assert CANARY.encode() not in (tmp_path / "native.pickle").read_bytes()
+
+
+def test_categories_that_are_numbers_are_cut_down_too() -> None:
+    """Of a column that no step touched."""
+    codes = pd.Categorical([1, 2] * 10, categories=[1, 2, CODE])
+    table = pd.DataFrame({"code": codes, "sex": ["f", "m"] * 10})
+    native = tc.Plan().apply(table, tc.Scenario(keys=["sex"])).to_native()
+    assert native["code"].dtype == "category"
+    assert native["code"].cat.categories.tolist() == [1, 2]
+    arrow = pa.table({"code": pa.DictionaryArray.from_arrays([0, 1] * 10, [1, 2, CODE]), "sex": ["f", "m"] * 10})
+    native = tc.Plan().apply(arrow, tc.Scenario(keys=["sex"])).to_native()
+    assert str(CODE) not in str([chunk for column in native.columns for chunk in column.chunks])
+
+
+def test_a_released_table_of_pandas_is_no_view_of_the_original() -> None:
+    table = pd.DataFrame({"income": [1.0, 2.0, float(CODE)], "age": [30.0, 40.0, 50.0], "sex": ["f", "m", "f"]})
+    native = tc.Plan([tc.TopCode("income", at=2)]).apply(table, tc.Scenario(keys=["sex"])).to_native()
+    assert native["age"].tolist() == [30.0, 40.0, 50.0]
+    assert not np.shares_memory(native["age"].to_numpy(), table["age"].to_numpy())

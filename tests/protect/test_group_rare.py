@@ -121,7 +121,24 @@ def test_ordinal_codes_keep_the_lowest_code_and_join_labels() -> None:
         scale="ordinal", value_labels={1: "never", 2: "rarely to often", 9: "refused"}, missing=(9,)
     )
     plain = grouped([1] * 5 + [2] * 5 + [3], tc.GroupRare("x", least=3), Variable(scale="ordinal")).data
-    assert plain.variable("x").value_labels == {2: "2 to 3"}
+    assert plain.variable("x").value_labels == {2: "2 or more"}
+
+
+def test_groups_of_plain_numbers_do_not_tell_the_lowest_and_the_highest() -> None:
+    """The youngest and the oldest are one person each: the names of the groups at the ends leave their ages open."""
+    ages = [13, 17, 17] + [20] * 4 + [31, 33, 34] + [60] * 4 + [88, 90, 97]
+    made = grouped(ages, tc.GroupRare("x", least=3), Variable(scale="ordinal")).data
+    assert made.table["x"].to_list() == [17] * 3 + [20] * 4 + [31] * 3 + [60] * 4 + [88] * 3
+    labels = {17: "17 or less", 31: "31 to 34", 88: "88 or more"}
+    assert made.variable("x").value_labels == labels
+    assert not {13, 97} & set(made.table["x"])
+    one = grouped([13, 97, 50], tc.GroupRare("x", least=3), Variable(scale="ordinal", missing=(1,))).data
+    assert (one.table["x"].to_list(), dict(one.variable("x").value_labels)) == ([2, 2, 2], {2: "any"})
+
+
+def test_infinite_numbers_are_a_category_too() -> None:
+    made = grouped([float("inf"), 1.0, 1.0, 1.0, 2.0, 2.0], tc.GroupRare("x", least=3), Variable(scale="nominal")).data
+    assert made.table["x"].to_list() == [3.0, 1.0, 1.0, 1.0, 3.0, 3.0]
 
 
 def test_codes_get_a_new_code_with_a_label() -> None:

@@ -284,3 +284,8 @@ def test_wrong_parameters(make: object, message: str) -> None:
     with pytest.raises(TacitaError) as caught:
         make()  # type: ignore[operator]
     assert str(caught.value).startswith(message)
+
+
+def test_limits_beyond_floats_are_written_in_full() -> None:
+    halves = Hierarchy.intervals([0.5], whole=False)
+    assert halves.labels_at([2**53], 1) == ["9007199254740992 to <9007199254740992.5"]

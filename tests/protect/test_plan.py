@@ -4,6 +4,7 @@ import json
 import tomllib
 from dataclasses import FrozenInstanceError, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import tacita as tc
+from tacita import frame
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.protect.step import Applied, Context, Step
@@ -290,3 +292,98 @@ def test_no_category_or_label_survives_its_last_record() -> None:
         people.to_pandas().astype({"job": "category"}), tc.Scenario(keys=["job", "sex"])
     )
     assert native.to_native()["job"].dtype.categories.tolist() == ["farmer", "zookeeper"]
+
+
+@pytest.mark.parametrize("name", ["", "*", "a.b", "x\ny", "label", "record", '"', "^a"])
+@pytest.mark.parametrize("kind", ["polars", "pandas", "arrow"])
+def test_odd_names_of_columns_mean_themselves(name: str, kind: str) -> None:
+    """Polars takes `*` for every column, and gives a column without a name one."""
+    table: object = pl.DataFrame({name: [1, 1, 1, 2], "sex": ["f", "f", "m", "m"], "age": [30, 31, 32, 33]})
+    table = {"polars": table, "pandas": table.to_pandas(), "arrow": table.to_arrow()}[kind]  # type: ignore[attr-defined]
+    who = tc.Scenario(keys=["sex", name])
+    rounded = tc.Plan([tc.Round(name, base=2)]).apply(table, who)
+    assert rounded.data.table[name].to_list() == [2, 2, 2, 2]
+    assert dict(rounded.changes[0].cells) == {name: 3}
+    removed = tc.Plan([tc.Remove([name])]).apply(table, who)
+    assert removed.data.columns == ("sex", "age")
+    blanked = Data.of(table).blanked({name: np.array([True, False, False, False])})
+    assert blanked.table.rows()[0] == (None, "f", 30)
+    assert blanked.table["sex"].null_count() == blanked.table["age"].null_count() == 0
+
+
+def test_names_that_are_patterns_are_refused() -> None:
+    with pytest.raises(TacitaError, match=r"^names of columns must not go from \^ to \$; rename '\^s\.\*\$'\.$"):
+        tc.Plan().apply(pl.DataFrame({"^s.*$": [1], "sex": ["f"]}), tc.Scenario(keys=["sex"]))
+
+
+def test_a_missing_number_that_becomes_a_missing_text_is_no_change() -> None:
+    """NaN is missing in a frame of Polars too."""
+    table = pl.DataFrame({"x": [1.5, float("nan"), None, 2.5], "sex": ["f"] * 4})
+    (change,) = tc.Plan([tc.Recode("x", breaks=[2])]).apply(table, tc.Scenario(keys=["sex"])).changes
+    assert (dict(change.cells), change.records) == ({"x": 2}, 2)
+
+
+def test_a_whole_number_that_a_float_cannot_hold_is_a_change() -> None:
+    big = pl.Series([2**53, 2**53 + 1, None])
+    assert frame.different(big, big.cast(pl.Float64)).tolist() == [False, True, False]
+    assert frame.different(big.cast(pl.Float64), big).tolist() == [False, True, False]
+
+
+def test_codes_for_not_applicable_are_followed_where_they_become_texts() -> None:
+    """The file declares 99 missing, the scenario knows that it means not applicable: a category, also as '99'."""
+    data = Data.of(pl.DataFrame({"x": [1, 2, 3, 4, 99]}), {"x": Variable(missing=(99,))})
+    who = tc.Scenario(keys=["x"], not_applicable={"x": [99]})
+    for step in (
+        tc.Recode("x", breaks=[3]),
+        tc.TopCode("x", at=2, value="3+"),
+        tc.Recode("x", breaks=[3], as_codes=True),
+    ):
+        release = tc.Plan([step]).apply(data, who)
+        assert release.original_scenario.not_applicable == {"x": (99,)}
+        (code,) = release.scenario.not_applicable["x"]
+        assert code == release.data.table["x"][4]
+        # One record, told apart from all others: it must not pass for a missing value, which could be anybody.
+        coded = release.data.coded("x", (code,))
+        assert (coded.codes == coded.codes[4]).sum() == 1
+        assert coded.codes[4] > 0
+
+
+def test_direct_identifiers_that_are_still_there_are_a_caution() -> None:
+    (caution,) = tc.Plan().apply(PEOPLE, WHO).cautions
+    assert caution == "the direct identifiers 'name' are still there; take them out with Remove()."
+    for step in (tc.Remove(), tc.NewIdentifiers(["name"])):
+        assert tc.Plan([step]).apply(PEOPLE, WHO).cautions == ()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: tc.Plan(5), "a plan is a list of steps, as Plan([Suppress()]); got int."),  # type: ignore[arg-type]
+        (
+            lambda: tc.Plan.from_dict(5),  # type: ignore[arg-type]
+            "a plan is a table with steps, each headed [[plan.steps]]; got int.",
+        ),
+        (
+            lambda: tc.Plan().apply(PEOPLE, WHO, 5),  # type: ignore[arg-type]
+            "policy must be a Policy, as Policy(k=3); got int.",
+        ),
+        (
+            lambda: tc.Plan().apply(PEOPLE, WHO, progress=5),  # type: ignore[arg-type]
+            "progress must be a function of two arguments; got int.",
+        ),
+        (
+            lambda: tc.Plan().apply(PEOPLE, WHO).save(5),  # type: ignore[arg-type]
+            "folder must be the path of a folder; got 5.",
+        ),
+        (lambda: tc.Plan().apply(PEOPLE, WHO).save("a\0b"), r"folder must be the path of a folder; got 'a\x00b'."),
+    ],
+)
+def test_what_is_no_plan_or_no_folder_is_said(call: Any, message: str) -> None:
+    with pytest.raises(TacitaError) as refused:
+        call()
+    assert str(refused.value) == message
+
+
+def test_a_name_that_the_system_refuses_is_said(tmp_path: Path) -> None:
+    with pytest.raises(TacitaError, match=r"^the folder for the release cannot be used .*; choose another name.$"):
+        tc.Plan().apply(PEOPLE, WHO).save(tmp_path / ("x" * 5000))

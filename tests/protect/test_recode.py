@@ -478,3 +478,9 @@ def test_files_that_do_not_fit(column: list[Any], known: Variable, options: dict
     with pytest.raises(TacitaError) as error:
         recoded(column, tc.Recode("x", **options), known)
     assert str(error.value) == message
+
+
+def test_a_fraction_among_large_whole_numbers_is_refused() -> None:
+    table = pl.DataFrame({"x": [2**53 + 1, 5]})
+    with pytest.raises(TacitaError, match=r"^column 'x' holds whole numbers beyond 2"):
+        tc.Plan([tc.Recode("x", mapping={5: 0.5})]).apply(table, tc.Scenario(keys=["x"]))

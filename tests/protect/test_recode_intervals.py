@@ -185,8 +185,19 @@ def test_the_roundest_number_between_two(one: float, other: float) -> None:
 
 def test_roundest_by_hand() -> None:
     pairs = [(17, 18), (17, 23), (12.34, 12.39), (-7.2, -5.5), (880.0, 1300.5)]
-    assert [roundest(low, high) for low, high in pairs] == [18, 20, 12.39, -6.0, 1000.0]
+    assert [roundest(low, high) for low, high in pairs] == [18, 20, 12.38, -6.0, 1000.0]
     assert isinstance(roundest(17, 23), int)
+
+
+def test_a_break_is_no_value_of_a_record_where_there_is_room() -> None:
+    """17 and 19, and 12.34 and 12.36, have no rounder number between them, but one that nobody has."""
+    assert (roundest(17, 19), roundest(12.34, 12.36), roundest(0.1, 0.2)) == (18, 12.35, 0.2)
+    assert equal_count_breaks([11, 13], np.array([1, 1]), 2) == [12]
+    assert equal_count_breaks([11, 13], np.array([1, 1]), 2, right=True) == [12]
+
+
+def test_a_width_beyond_64_bits_is_one_interval() -> None:
+    assert multiples([1, 5], Fraction(10**30), Fraction(0), right=False, whole=True).tolist() == [0, 0]
 
 
 def test_whole_numbers_may_be_floats() -> None:

@@ -165,3 +165,40 @@ def test_bad_parameters(options: dict[str, Any], message: str) -> None:
     with pytest.raises(TacitaError) as error:
         tc.Round("x", **options)
     assert str(error.value) == message
+
+
+def test_a_number_is_not_rounded_to_a_code_for_missing() -> None:
+    """40 would become 0, which means no answer, and nobody could tell it from those who gave none."""
+    known = Variable(missing=(0,))
+    with pytest.raises(TacitaError) as refused:
+        rounded([40, 160, 0], known, base=100)
+    assert str(refused.value) == (
+        "1 record of 'x' would get a number that is declared missing or not applicable; choose other parameters, or "
+        "other codes."
+    )
+    assert rounded([60, 160, 0], known, base=100).to_list() == [100, 200, 0]
+    with pytest.raises(TacitaError, match=r"^2 records of 'x' would get a number that is declared missing"):
+        rounded([-3.0, -4.0, 8.0], Variable(missing_ranges=((-10, -5),)), base=5)
+
+
+def test_identifiers_are_not_changed_by_the_way() -> None:
+    """Beside fractions whole numbers must be floats, of which there are fewer beyond 2^53."""
+    with pytest.raises(TacitaError) as refused:
+        rounded([2**53 + 1, 5], base=0.5)
+    assert str(refused.value) == (
+        "column 'x' holds whole numbers beyond 2^53, which cannot stand beside fractions; choose a whole number."
+    )
+    assert rounded([2**53 + 1, 5], base=1).to_list() == [2**53 + 1, 5]
+
+
+def test_decimal_numbers_stay_decimal_and_their_codes_missing() -> None:
+    prices = pl.Series([Decimal("1.14"), Decimal("-9.00"), None], dtype=pl.Decimal(10, 2))
+    for known in (Variable(missing=(Decimal("-9"),)), Variable(missing=(-9,)), Variable(missing_ranges=((-9, -1),))):
+        made = rounded(prices, known, base=0.1)
+        assert made.to_list() == [Decimal("1.10"), Decimal("-9.00"), None]
+        assert Data.of(pl.DataFrame({"x": made}), {"x": known}).missing("x").tolist() == [False, True, True]
+
+
+def test_true_and_false_are_no_numbers() -> None:
+    with pytest.raises(TacitaError, match=r"^column 'x' holds true and false, which are no numbers; use Recode"):
+        rounded([True, False], base=2)

@@ -353,3 +353,19 @@ def test_of_large_files_a_sample_is_enough_for_the_robust_middle() -> None:
     np.testing.assert_allclose(sample[0], whole[0], atol=0.3)
     np.testing.assert_allclose(sample[1], whole[1], rtol=0.2, atol=0.5)
     assert not np.array_equal(sample[1], whole[1])
+
+
+def test_the_code_is_none_that_is_declared_missing() -> None:
+    with pytest.raises(TacitaError, match=r"^2 records of 'x' would get a number that is declared missing or not"):
+        values([1, 5, 7, 99], tc.TopCode("x", at=4, value=99), Variable(missing=(99,)))
+
+
+def test_infinite_numbers_have_no_mean() -> None:
+    with pytest.raises(TacitaError, match=r"^column 'x' has infinite values, of which there is no mean.$"):
+        values([1.0, math.inf, -math.inf, 5.0, 6.0], tc.TopCode("x", at=4, value="mean"))
+    assert values([1.0, math.inf, 6.0], tc.TopCode("x", at=4)) == [1.0, 4.0, 4.0]
+
+
+def test_a_fraction_does_not_round_the_other_numbers() -> None:
+    with pytest.raises(TacitaError, match=r"^column 'x' holds whole numbers beyond 2"):
+        values([2**53 + 1, 2**60, 5], tc.TopCode("x", at=2**59, value=2.5))

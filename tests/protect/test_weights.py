@@ -442,3 +442,19 @@ def test_what_cannot_be_done_is_said_in_one_sentence(step: Step, table: object, 
     with pytest.raises(TacitaError) as error:
         tc.Plan([step]).apply(table, who)
     assert str(error.value) == message
+
+
+def test_the_total_is_kept_where_noise_makes_weights_very_small() -> None:
+    """A factor of exp(-20) left few digits to the sums that the total is solved from."""
+    for seed in range(20):
+        weights = made(tc.WeightNoise(5, least=0), people([0.2]), seed=seed)
+        assert weights == pytest.approx([0.2], rel=1e-12)
+
+
+def test_steps_that_no_weight_reaches_are_refused() -> None:
+    with pytest.raises(TacitaError, match=r"^base must be at most the total of the weights; got 1e\+30\.$"):
+        made(tc.RoundWeights(base=1e30), people([2.0, 3.0]))
+    with pytest.raises(TacitaError, match=r"^digits must be at most 15, all that a weight has; got 400\.$"):
+        tc.RoundWeights(digits=400)
+    with pytest.raises(TacitaError, match=r"^weights within least add up to a total above the one to keep; lower"):
+        made(tc.WeightNoise(0.1, least=1e308), people([2.0, 3.0]))

@@ -90,7 +90,7 @@ def _seed(path: Path | None) -> int | None:
         return int(path.read_text(encoding="utf-8").strip(), 16)
     except (OSError, ValueError):
         raise TacitaError(
-            f"{path.name or str(path)!r} must be a file with a seed in hexadecimal digits, as internal/seed.txt of a release."
+            f"{path.name or path} must be a file with a seed in hexadecimal digits, as internal/seed.txt of a release."
         ) from None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -53,7 +54,7 @@ class Variable:
     def is_missing(self, value: Any) -> bool:
         """Whether a value is a code that stands for a missing one."""
         return value in self.missing or any(
-            low <= value <= high for low, high in self.missing_ranges if isinstance(value, int | float)
+            low <= value <= high for low, high in self.missing_ranges if isinstance(value, int | float | Decimal)
         )
 
 
@@ -95,6 +96,10 @@ class Data:
 
     def __post_init__(self) -> None:
         check.columns_exist("variables", list(self.variables), self.columns)
+        patterns = [name for name in self.columns if name.startswith("^") and name.endswith("$")]
+        if patterns:
+            # Polars would take it for a pattern of names, and do to other columns what is meant for this one.
+            raise TacitaError(f"names of columns must not go from ^ to $; rename {check.quoted(patterns)}.")
         if self.numbers_of_records is not None and len(self.numbers_of_records) != len(self):
             raise TacitaError(f"record numbers must be one per record; got {len(self.numbers_of_records):,}.")
 
@@ -176,7 +181,9 @@ class Data:
             kept = np.array([0, *(0 if missing else 1 for missing in gone)], dtype=np.uint32)
             codes, values = _compacted(codes * kept[codes], values)
         if known.order:
-            codes, values = _in_order(name, codes, values, known.order)
+            # Whoever the question does not apply to has no place in the order of the answers: behind them.
+            behind = tuple(code for code in applied if code not in known.order)
+            codes, values = _in_order(name, codes, values, (*known.order, *behind))
         if "" in applied and (codes == 0).any():
             # The blank becomes the category of the empty text, and nothing is missing any more.
             if "" in values:
@@ -203,7 +210,7 @@ class Data:
         gone = set(names)
         return replace(
             self,
-            table=self.table.drop(gone),
+            table=frame.without(self.table, gone),
             variables={name: known for name, known in self.variables.items() if name not in gone},
             changed=self.changed - gone,
             perturbed=self.perturbed - gone,
@@ -216,6 +223,9 @@ class Data:
             table,
             self.variables,
             native=frame.of_kind(table, self.native),
+            # The new table may still hold, below the mark of a missing cell, what was blanked before: none of its
+            # columns is the caller's own, and all of them are written anew.
+            changed=frozenset(self.columns),
             numbers_of_records=self.record[rows],
             perturbed=self.perturbed,
         )
@@ -228,9 +238,9 @@ class Data:
         """
         kept = {name: _of_values_present(self, name) for name in self.variables}
         categorical = [name for name in self.columns if frame.is_categorical(self.table, name)]
-        table = frame.rebuilt(self.table)
-        fresh = replace(self, table=table, variables=kept, changed=self.changed | frozenset(categorical))
-        return replace(fresh, native=fresh.to_native(), changed=frozenset())
+        changed = self.changed | frozenset(categorical) | frozenset(frame.with_categories(self.native))
+        fresh = replace(self, table=frame.rebuilt(self.table), variables=kept, changed=changed & set(self.columns))
+        return replace(fresh, native=frame.let_go(fresh.to_native()), changed=frozenset())
 
     def to_native(self) -> Any:
         """The caller's kind of table: index and untouched columns as they were."""
@@ -254,7 +264,8 @@ class Data:
 
 def among_codes(values: Floats, codes: Iterable[Any], ranges: Iterable[tuple[float, float]]) -> Bools:
     """Where numbers are one of some codes or lie in one of some ranges; codes that are no numbers do not matter."""
-    numeric = [code for code in codes if isinstance(code, int | float)]
+    numbers = [float(code) if isinstance(code, Decimal) else code for code in codes]
+    numeric = [code for code in numbers if isinstance(code, int | float)]
     found: Bools = np.isin(values, numeric) if numeric else np.zeros(len(values), dtype=np.bool_)
     for low, high in ranges:
         found |= (values >= low) & (values <= high)

@@ -55,7 +55,7 @@ class Generalise(Step):
     k: int | None = field(default=None, kw_only=True)
     """Every record must share its key with at least k - 1 others; None: the policy's k."""
     limit: float = field(default=0.05, kw_only=True)
-    """The greatest share of records that may be suppressed."""
+    """The greatest share of records that may be suppressed; none are blanked where a blank is itself a category."""
     suppress: str = field(default="blank", kw_only=True)
     """What becomes of suppressed records: blank, all their keys are; or remove, they are left out of the file."""
     recoding: str = field(default="global", kw_only=True)
@@ -104,7 +104,7 @@ class Generalise(Step):
     def _check_numbers(self) -> None:
         for name, least in (("entropy_l", 1.0), ("c", 0.0), ("seconds", 0.0)):
             value = getattr(self, name)
-            if value is not None and check.number(name, value) <= least:
+            if (value is not None or name == "c") and check.number(name, value) <= least:
                 raise TacitaError(f"{name} must be above {least:g}; got {value!r}.")
         if self.t is not None:
             check.share("t", self.t)
@@ -115,7 +115,8 @@ class Generalise(Step):
             )
 
     def _check_tables(self) -> None:
-        weights = {name: check.number(f"the weight of {name!r}", each) for name, each in dict(self.weights).items()}
+        given_weights = check.mapping("weights", self.weights)
+        weights = {name: check.number(f"the weight of {name!r}", each) for name, each in given_weights.items()}
         if any(weight < 0 for weight in weights.values()):
             raise TacitaError("weights must be at least 0.")
         if weights and self.loss not in COSTS:
@@ -151,13 +152,20 @@ class Generalise(Step):
         if self.recoding != "global":
             check_labels(file)
         wanted = self._wanted(context, len(data))
-        problem = self._problem(file, wanted)
+        telling = self._blanks_that_tell(data, scenario)
+        problem = self._problem(file, wanted, 0.0 if telling else self.limit)
         # A blank record looks like anybody in the file.
         if self.suppress == "blank" and not problem.judge.whole_file_fulfils(file.raw):
             raise TacitaError("all records together do not fulfil what is asked for; ask for less, or a smaller k.")
-        found = choose(problem, file, self.recoding, Limits(self.seconds, self.checks), context.progress)
+        try:
+            found = choose(problem, file, self.recoding, Limits(self.seconds, self.checks), context.progress)
+        except TacitaError as error:
+            if not telling:
+                raise
+            raise TacitaError(f"{_telling(telling)}, and {error} Or pass suppress='remove'.") from None
         made = released(data, file, found.keys, found.suppressed, remove=self.suppress == "remove")
-        return Applied(made, self._remarks(file, found, scenario), self._figures(problem, file, found))
+        remarks = self._remarks(file, found, scenario) + ((_telling(telling),) if telling else ())
+        return Applied(made, remarks, self._figures(problem, file, found))
 
     def _keys(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
         for what in ("hierarchies", "weights"):
@@ -166,6 +174,14 @@ class Generalise(Step):
             if outside:
                 raise TacitaError(f"{what} must be of keys of the scenario; {check.quoted(outside)} is not a key.")
         return scenario.keys
+
+    def _blanks_that_tell(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
+        """Keys whose blank is itself a category, so that a record with nothing but blanks is told by them."""
+        if self.suppress != "blank" or self.limit == 0:
+            return ()
+        apart = scenario.not_applicable
+        declared = {name: (*data.variable(name).not_applicable, *apart.get(name, ())) for name in scenario.keys}
+        return tuple(name for name, codes in declared.items() if "" in codes)
 
     def _sensitive(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
         asked = (self.distinct_l, self.entropy_l, self.recursive_l, self.t)
@@ -188,14 +204,15 @@ class Generalise(Step):
                 f"suppress='remove' or limit=0."
             )
         wanted = Requirements(k, self.distinct_l, self.entropy_l, self.recursive_l, self.c, self.t, rule)
-        if rule.name not in ("one_way", "own_category", "no_match") and not wanted.kept_by_union and self.limit > 0:
+        joining = rule.name not in ("one_way", "own_category", "no_match") and self.suppress == "blank"
+        if joining and not wanted.kept_by_union and self.limit > 0:
             raise TacitaError(
                 f"under the missing-value rule {rule.name!r} blank records join every group, and l or t may be lost; "
-                f"pass limit=0 or choose the rule 'one_way'."
+                f"pass suppress='remove', limit=0 or the rule 'one_way'."
             )
         return wanted
 
-    def _problem(self, file: File, wanted: Requirements) -> Problem:
+    def _problem(self, file: File, wanted: Requirements, limit: float) -> Problem:
         levels = [self.levels.get(name, (0, each.height)) for name, each in zip(file.keys, file.ladders, strict=True)]
         weights: Floats = np.array([self.weights.get(name, 1.0) for name in file.keys])
         if not weights.any():
@@ -208,7 +225,7 @@ class Generalise(Step):
             judge=Judge(wanted, file.shares, file.ordered),
             loss=make_loss(self.loss, file.raw, file.ladders, file.columns, weights),
             # Of 100 records 0.29 are 29, though 100 times 0.29 is a little less.
-            allowed=math.floor(self.limit * file.raw.size + 1e-9),
+            allowed=math.floor(limit * file.raw.size + 1e-9),
         )
 
     def _remarks(self, file: File, found: Choice, scenario: Scenario) -> tuple[str, ...]:
@@ -250,6 +267,10 @@ class Generalise(Step):
         if found.best is not None:
             figures |= {"choices": found.best.nodes, "checked": found.best.checked}
         return figures
+
+
+def _telling(names: tuple[str, ...]) -> str:
+    return f"a blank of {check.quoted(names)} stands for not applicable, so nobody is blanked"
 
 
 def _pair(name: str, given: Any) -> tuple[int, int]:

@@ -165,9 +165,9 @@ class GroupRare(Step):
         labelled = [code for code, label in known.value_labels.items() if label == self.into and is_number(code)]
         if labelled:
             return labelled[0]
-        codes = [code for code in (*plain, *known.value_labels) if is_number(code)]
+        codes = [code for code in (*plain, *known.value_labels) if is_number(code) and math.isfinite(code)]
         used = [code for code in codes if not known.is_missing(code) and code not in known.not_applicable]
-        return free_codes(known, used, 1, first=max(0, math.floor(max(used))) + 1)[0]
+        return free_codes(known, used, 1, first=max(0, math.floor(max(used, default=0))) + 1)[0]
 
 
 def _neighbours(column: Column, known: Variable, least: int) -> Groups | None:
@@ -179,20 +179,31 @@ def _neighbours(column: Column, known: Variable, least: int) -> Groups | None:
     names: list[Any] = []
     labels: dict[Any, str] = {}
     for number in range(max(group) + 1):
-        members = [value for value, its in zip(plain, group, strict=True) if its == number]
-        name, label = _named(members, known)
+        places = [place for place, its in enumerate(group) if its == number]
+        name, label = _named(plain, places[0], places[-1], known)
         names.append(name)
         labels |= {name: label} if label else {}
     return Groups(np.array(group, dtype=np.int64), tuple(names), True, labels)
 
 
-def _named(members: Sequence[Any], known: Variable) -> tuple[Any, str]:
-    """Value and label of a group: of numbers the lowest code, of texts from the first to the last."""
-    first, last = members[0], members[-1]
+def _named(plain: Sequence[Any], start: int, end: int, known: Variable) -> tuple[Any, str]:
+    """Value and label of a group from one place to another: of numbers one of its codes, of texts both ends."""
+    first, last = plain[start], plain[end]
     labels = [known.value_labels[code] for code in (first, last) if code in known.value_labels]
-    label = labels[0] if len(members) == 1 and labels else " to ".join(labels) if len(labels) == 2 else ""
-    if len(members) == 1:
+    label = labels[0] if start == end and labels else " to ".join(labels) if len(labels) == 2 else ""
+    if start == end:
         return first, label
-    if is_number(first):
-        return first, label or f"{text_of(first)} to {text_of(last)}"
-    return f"{text_of(first)} to {text_of(last)}", label
+    if not is_number(first):
+        return f"{text_of(first)} to {text_of(last)}", label
+    return (first, label) if label else _named_numbers(plain, start, end, known)
+
+
+def _named_numbers(plain: Sequence[Any], start: int, end: int, known: Variable) -> tuple[Any, str]:
+    """The same for numbers without labels: the lowest and the highest in the file are not told, one person has them."""
+    first, last = plain[start], plain[end]
+    lowest, highest = start == 0, end == len(plain) - 1
+    if lowest and highest:
+        return free_codes(known, (), 1)[0], "any"
+    if lowest:
+        return last, f"{text_of(last)} or less"
+    return first, f"{text_of(first)} or more" if highest else f"{text_of(first)} to {text_of(last)}"

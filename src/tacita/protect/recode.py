@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
@@ -35,6 +35,8 @@ BELONGS = {
     "labels": ("mapping", "scheme", "digits", "hierarchy"),
 }
 """Options that belong to some of the ways only."""
+MOST_GROUPS = 10_000
+LONGEST_CODE = 100
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ class Recode(Step):
 
     def __post_init__(self) -> None:
         self._set(variables=some_names("variables", self.variables))
+        # An empty list is no parameter, and a plan file has none.
+        self._set(**{each.name: each.default for each in fields(self)[1:] if _absent(getattr(self, each.name))})
         self._read_scheme()
         way = self._way
         self._check_options(way)
@@ -151,7 +155,8 @@ class Recode(Step):
     def _check_into(self, groups: int) -> None:
         if _absent(self.into):
             return
-        names = (self.into,) if isinstance(self.into, str) else tuple(check.python_number(each) for each in self.into)
+        listed = isinstance(self.into, Iterable) and not isinstance(self.into, str | Mapping)
+        names = tuple(check.python_number(each) for each in self.into) if listed else (self.into,)
         if not all(isinstance(each, str | int) and not isinstance(each, bool) for each in names):
             raise TacitaError(f"into must be texts or whole numbers; got {list(names)!r}.")
         if len(names) != groups or len(set(map(text_of, names))) != groups:
@@ -170,6 +175,8 @@ class Recode(Step):
 
     def _check_groups(self) -> None:
         self._set(groups=check.whole("groups", self.groups, 2))
+        if (self.groups or 2) > MOST_GROUPS:
+            raise TacitaError(f"groups must be at most {MOST_GROUPS:,}; got {self.groups!r}.")
         self._check_into(self.groups or 2)
 
     def _read_scheme(self) -> None:
@@ -194,6 +201,8 @@ class Recode(Step):
         self._set(digits=check.whole("digits", self.digits, 1))
         if self.length is not None:
             self._set(length=check.whole("length", self.length, 1))
+            if self.length > LONGEST_CODE:
+                raise TacitaError(f"length must be at most {LONGEST_CODE}; got {self.length!r}.")
             if self.length <= (self.digits or 0):
                 raise TacitaError(f"length must be above digits; got length {self.length} and digits {self.digits}.")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -103,8 +103,19 @@ def interval_label(low: Fraction, high: Fraction, *, right: bool = False, whole:
 
 
 def number_text(number: Fraction) -> str:
-    """A number without superfluous zeros."""
-    return str(int(number)) if number.denominator == 1 else repr(float(number))
+    """A number without superfluous zeros.
+
+    >>> number_text(Fraction(5, 2)), number_text(Fraction(2**54 + 1, 2))
+    ('2.5', '9007199254740992.5')
+    """
+    if number.denominator == 1:
+        return str(int(number))
+    text = repr(float(number))
+    if Fraction(text) == number:
+        return text
+    # Beyond 2^53 a float has no halves.
+    with localcontext(prec=100):
+        return format(Decimal(number.numerator) / Decimal(number.denominator), "f")
 
 
 def multiples(values: Sequence[float], width: Fraction, start: Fraction, *, right: bool, whole: bool) -> NDArray[Any]:
@@ -115,8 +126,10 @@ def multiples(values: Sequence[float], width: Fraction, start: Fraction, *, righ
     """
     if whole:
         unit = math.lcm(width.denominator, start.denominator)
-        distance = array_of(values, True, unit, int(start * unit))
-        return -(-distance // int(width * unit)) - 1 if right else distance // int(width * unit)
+        distance, step = array_of(values, True, unit, int(start * unit)), int(width * unit)
+        if step >= SAFE:
+            distance = distance.astype(object)
+        return -(-distance // step) - 1 if right else distance // step
     numbers = array_of(values, False)
     with np.errstate(over="ignore"):
         places = (numbers - float(start)) / float(width)
@@ -164,8 +177,8 @@ def _parting(low: float, high: float, right: bool) -> float:
 def roundest(low: float, high: float) -> float:
     """The number above `low` and not above `high` with the fewest digits: a multiple of the highest power of ten.
 
-    >>> roundest(17.9, 21.4), roundest(1, 2), roundest(-3, 5)
-    (20.0, 2, 0)
+    >>> roundest(17.9, 21.4), roundest(1, 2), roundest(-3, 5), roundest(17, 19)
+    (20.0, 2, 0, 18)
     """
     if low < 0 <= high:
         return 0
@@ -177,4 +190,6 @@ def roundest(low: float, high: float) -> float:
         candidate = math.floor(exact(high) / unit) * unit
         if low < kind(candidate) <= high and candidate > exact(low):
             return kind(candidate)
-    return high
+    # No rounder number: one less in the last digit is as long, and not what some record has.
+    below = exact(high) - Fraction(10) ** finest
+    return kind(below) if exact(low) < below and low < kind(below) < high else high

@@ -23,6 +23,8 @@ from tacita.protect.hierarchies.table import as_text
 MOST_LABELS = 5
 """So many labels are joined; the rest are counted."""
 LAST_CODE = 1_000_000
+EXACT = 2**53
+"""Up to this every whole number is a float."""
 
 
 class Column(NamedTuple):
@@ -225,6 +227,11 @@ def _known(
 def _typed(data: Data, name: str, codes: Codes, values: tuple[Any, ...], variable: Variable) -> Any:
     """The column, in the type that it had if the new values fit it."""
     if any(isinstance(value, float) for value in values):
+        if any(isinstance(value, int) and abs(value) > EXACT for value in values):
+            raise TacitaError(
+                f"column {name!r} holds whole numbers beyond 2^53, which cannot stand beside fractions; recode to "
+                f"whole numbers or texts."
+            )
         values = tuple(float(value) for value in values)
     series = frame.table({name: (codes, values)})[name]
     given = data.table[name].dtype

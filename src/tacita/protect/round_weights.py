@@ -18,6 +18,8 @@ from tacita.random import Draws
 SNAP = 1e-9
 """A quotient this near to a whole number is that number: 0.3 / 0.1 is not 2.9999999999999996."""
 
+MOST_DIGITS = 15
+
 
 def quotients(weight: Floats, step: Floats) -> tuple[Floats, Floats]:
     """Whole multiples of the step and the part above, from 0 to 1; below one step the multiple is 1, the part negative.
@@ -121,6 +123,8 @@ class RoundWeights(Step):
                 raise TacitaError(f"base must be above 0; got {self.base!r}.")
         if self.digits is not None:
             object.__setattr__(self, "digits", check.whole("digits", self.digits, 1))
+            if (self.digits or 0) > MOST_DIGITS:
+                raise TacitaError(f"digits must be at most {MOST_DIGITS}, all that a weight has; got {self.digits!r}.")
         for name in ("keep_total", "random"):
             if not isinstance(getattr(self, name), bool):
                 raise TacitaError(f"{name} must be True or False; got {getattr(self, name)!r}.")
@@ -130,6 +134,8 @@ class RoundWeights(Step):
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with rounded weights."""
         given = weighed(self, self.weight, self.within, data, context)
+        if (self.base or 0.0) > float(given.weight @ given.size):
+            raise TacitaError(f"base must be at most the total of the weights; got {self.base!r}.")
         fresh = self._rounded(given, context.draws)
         change = greatest_change(given.weight, fresh, given.size, given.cell, given.cells)
         where = "the greatest total of a group" if given.cells > 1 else "the total"

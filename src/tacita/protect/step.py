@@ -6,12 +6,16 @@ returns new `Data` with the same record numbers, and says in names and counts, n
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from tacita import check
 from tacita.check import TacitaError
@@ -68,6 +72,17 @@ class Step(Declared, ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.section = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+        own = cls.__dict__.get("__post_init__")
+        if own is not None:
+            # Whatever a step checks itself, its parameters are made plain first.
+            cls.__post_init__ = functools.partialmethod(_plain_first, own)  # type: ignore[method-assign,assignment]
+
+    def __post_init__(self) -> None:
+        """Parameters are plain values: NumPy's become Python's, and a column of data is none."""
+        for each in dataclasses.fields(self):
+            object.__setattr__(self, each.name, _parameter(f"{each.name} of {self.kind()}", getattr(self, each.name)))
+        if not isinstance(self.label, str):
+            raise TacitaError(f"the label of a step must be a text; got {self.label!r}.")
 
     @classmethod
     def kind(cls) -> str:
@@ -88,6 +103,20 @@ class Step(Declared, ABC):
     def __str__(self) -> str:
         given = ", ".join(f"{name} = {value!r}" for name, value in self.to_dict().items() if name != "label")
         return f"{self.kind()}({given})"
+
+
+def _plain_first(step: Step, own: Callable[[Step], None]) -> None:
+    Step.__post_init__(step)
+    own(step)
+
+
+def _parameter(what: str, value: Any) -> Any:
+    """A parameter that a plan file can hold; data among the parameters would be quoted by messages."""
+    if isinstance(value, np.ndarray) or type(value).__name__.endswith("Index"):
+        return tuple(value.tolist()) if np.ndim(value) else value.item()
+    if type(value).__name__ in ("Series", "DataFrame", "LazyFrame", "Table", "ChunkedArray", "Data", "Release"):
+        raise TacitaError(f"{what} must be plain values; got a {type(value).__name__}, name its columns instead.")
+    return check.python_number(value)
 
 
 def present(step: Step, names: tuple[str, ...], data: Data) -> tuple[str, ...]:

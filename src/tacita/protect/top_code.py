@@ -155,8 +155,10 @@ class EndCode(Step):
         if not isinstance(self.value, str):
             code = self.value
         elif self.value != "threshold":
+            if not np.isfinite(column.values[where]).all():
+                raise TacitaError(f"column {name!r} has infinite values, of which there is no {self.value}.")
             code = centre(column.values[where], self.value)
-        whole = column.whole and float(code).is_integer()
+        whole = column.whole and float(code).is_integer() and -(1 << 63) <= code < 1 << 63
         values = column.values if whole else column.values.astype(np.float64)
         coded = np.where(where, int(code) if whole else code, values)
         sharing = int((column.there & (coded == (int(code) if whole else code))).sum())

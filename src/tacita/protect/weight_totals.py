@@ -28,7 +28,14 @@ def scaled_between(
     >>> scaled_between(np.array([1.0, 3.0, 8.0]), np.ones(3), np.zeros(3, int), np.array([12.0]), 0.0, 6.0).tolist()
     [1.5, 4.5, 6.0]
     """
-    cells, mass = len(total), weight * size
+    cells = len(total)
+    # c is free, and sums of very small numbers would lose digits: the greatest weight of each cell is brought near the
+    # total, by a power of two, which rounds nothing.
+    greatest = np.zeros(cells)
+    np.maximum.at(greatest, cell, weight)
+    ratio = np.divide(total, greatest, out=np.ones(cells), where=(greatest > 0) & (total > 0))
+    weight = weight * np.exp2(np.floor(np.log2(ratio)))[cell]
+    mass = weight * size
     ends = [(least, 1.0), (most, -1.0)] if np.isfinite(most) else [(least, 1.0)]
     bend = np.concatenate([limit / weight for limit, _ in ends])
     slope = np.concatenate([sign * mass for _, sign in ends])
@@ -70,8 +77,9 @@ def _exactly(
 def check_limits(size: Floats, cell: Ints, total: Floats, least: float, most: float, upper: str = "most") -> None:
     """An error if a group's total cannot be reached by weights between the limits; `upper` is the name of the upper."""
     records = cell_totals(size, cell, len(total))
-    low: Bools = records * least > total * (1 + FEASIBLE)
-    high: Bools = records * most < total * (1 - FEASIBLE)
+    with np.errstate(over="ignore"):
+        low: Bools = records * least > total * (1 + FEASIBLE)
+        high: Bools = records * most < total * (1 - FEASIBLE)
     for wrong, limit, word, way in ((low, "least", "above", "lower"), (high, upper, "below", "raise")):
         if wrong.any():
             where = f" in {int(wrong.sum()):,} of {len(total):,} groups" if len(total) > 1 else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -149,7 +150,8 @@ class Judge:
         some = self.data.table[column.name].drop_nulls().head(1).to_list()
         if not some:
             return "nothing"
-        return "text" if isinstance(some[0], str) else "numbers" if isinstance(some[0], Real) else "something else"
+        numeric = isinstance(some[0], Real | Decimal)
+        return "text" if isinstance(some[0], str) else "numbers" if numeric else "something else"
 
     def _unfit(self, column: Column, what: str) -> UnfitError:
         return UnfitError(f"the rule {self.rule!r} does not fit the data, at character {column.at}: {what}.")

@@ -396,3 +396,33 @@ def test_many_keys_are_searched_up_to_the_limit() -> None:
     assert release.changes[0].figures["choices"] == 3**16
     assert release.changes[0].figures["finished"] is False
     assert tc.k_anonymity(release, who, k=3).sample == (0,)
+
+
+@pytest.mark.parametrize("recoding", ["global", "outliers", "local"])
+def test_nobody_is_blanked_where_a_blank_is_a_category(recoding: str) -> None:
+    """A blank that means not applicable would tell the one blanked record from all others."""
+    table = pl.DataFrame({"age": [20] * 5 + [30] * 5 + [40], "town": ["Graz"] * 11})
+    step = tc.Generalise({"age": tc.Hierarchy.redaction()}, k=2, limit=0.2, recoding=recoding)
+    for data, who in (
+        (Data.of(table, {"town": Variable(not_applicable=("",))}), tc.Scenario(keys=["age", "town"])),
+        (Data.of(table), tc.Scenario(keys=["age", "town"], not_applicable={"town": [""]})),
+    ):
+        release = made(step, data, who)
+        assert release.changes[0].figures["suppressed"] == 0
+        assert "a blank of 'town' stands for not applicable, so nobody is blanked" in str(release)
+        assert tc.k_anonymity(release, who, k=2).sample == (0,)
+        stuck = tc.Generalise({"age": tc.Hierarchy.intervals([2], redact=False)}, k=2, limit=0.2)
+        with pytest.raises(TacitaError, match=r"^a blank of 'town' stands .* Or pass suppress='remove'\.$"):
+            made(stuck, data, who)
+        left_out = tc.Generalise({"age": AGES}, k=2, limit=0.2, suppress="remove", levels={"age": (0, 0)})
+        assert len(made(left_out, data, who).data) == 10
+
+
+def test_records_can_be_removed_for_entropy_where_blanks_match_anything() -> None:
+    table = pl.DataFrame({"age": [20] * 4 + [30] * 4 + [40, 40], "s": ["a", "b"] * 4 + ["a", "a"]})
+    who = tc.Scenario(keys=["age"], missing="wildcard", sensitive=["s"])
+    step = tc.Generalise({"age": AGES}, k=2, entropy_l=1.5, limit=0.2, suppress="remove", levels={"age": (0, 0)})
+    assert made(step, table, who).data.record.tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+    blanking = tc.Generalise({"age": AGES}, k=2, entropy_l=1.5, limit=0.2)
+    with pytest.raises(TacitaError, match="pass suppress='remove', limit=0 or the rule 'one_way'"):
+        made(blanking, table, who)

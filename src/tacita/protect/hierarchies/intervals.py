@@ -12,6 +12,7 @@ from typing import Any
 from tacita import check
 from tacita.check import TacitaError
 from tacita.protect.hierarchies.base import Hierarchy, listed
+from tacita.protect.recode_intervals import exact, number_text
 
 
 @dataclass(frozen=True)
@@ -77,14 +78,13 @@ class IntervalHierarchy(Hierarchy):
             return f"<{_text(self.bottom)}"
         if self.top is not None and value >= self.top:
             return f"{_text(self.top)}+"
-        exact = self._exact
-        width, start = exact(self.widths[level - 1]), exact(self.start)
-        low = start + (exact(value) - start) // width * width
+        width, start = self._exact(self.widths[level - 1]), self._exact(self.start)
+        low = start + (self._exact(value) - start) // width * width
         high = low + width
         if self.bottom is not None:
-            low = max(low, exact(self.bottom))
+            low = max(low, self._exact(self.bottom))
         if self.top is not None:
-            high = min(high, exact(self.top))
+            high = min(high, self._exact(self.top))
         if not self.whole:
             return f"{_text(low)} to <{_text(high)}"
         last = high - 1
@@ -101,4 +101,4 @@ def _number(what: str, value: Any, whole: bool) -> float:
 
 
 def _text(number: float | Fraction) -> str:
-    return str(int(number)) if number == int(number) else repr(float(number))
+    return number_text(number if isinstance(number, Fraction) else exact(number))
