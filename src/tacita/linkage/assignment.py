@@ -24,7 +24,7 @@ DENSE = 1_000_000
 """Up to this many pairs a matrix of all distances is made; beyond, the auction is faster."""
 CANDIDATES = 24
 """Partners that each record keeps in mind until it has to ask again."""
-FIRST_EPSILON = 0.5
+FIRST_EPSILON = 1.0
 """The first epsilon, in mean distances to the nearest record."""
 FACTOR = 10.0
 """By this epsilon shrinks from phase to phase."""
@@ -188,7 +188,7 @@ def _look(
 ) -> None:
     """For some bidders: what they could have at least, what they pay, and whether they are discontent."""
     n, kept = bidders.candidates.shape
-    found, cost, sums = np.empty(kept + 1, np.int64), np.empty(kept + 1), np.empty(kept + 1)
+    found, cost, sums = np.empty(kept, np.int64), np.empty(kept), np.empty(kept)
     stack, limits = np.empty(WAITING, np.int64), np.empty(WAITING)
     for bidder in range(first, last):
         least, paid, place = on_offer.least[0], 0.0, bidders.place[bidder]
@@ -232,12 +232,19 @@ def _ask(
     stack: Ints,
     limits: Floats,
 ) -> None:
-    """Ask all records which are the cheapest now, and keep them in mind."""
+    """Ask all records which are the cheapest now, and keep them in mind.
+
+    Those in mind so far say what the dearest of them can cost at most.
+    """
     kept = bidders.candidates.shape[1]
-    known = cheapest(on_offer, bidders.values[bidder], metric, kept + 1, found, cost, sums, stack, limits)
-    for at in range(min(known, kept)):
+    most = -np.inf
+    for at in range(kept):
+        place = bidders.candidates[bidder, at]
+        most = max(most, bidders.costs[bidder, at] + on_offer.price[place] if place >= 0 else np.inf)
+    cheapest(on_offer, bidders.values[bidder], metric, kept, found, cost, sums, stack, limits, most)
+    for at in range(kept):
         bidders.candidates[bidder, at], bidders.costs[bidder, at] = found[at], cost[at]
-    bidders.limit[bidder] = sums[kept] if known > kept else np.inf
+    bidders.limit[bidder] = sums[kept - 1] if kept < len(on_offer.price) else np.inf
 
 
 @compiled
@@ -247,7 +254,7 @@ def _bid(on_offer: Offers, bidders: _Bidders, metric: Metric, epsilon: float, wa
     A bidder takes what is cheapest for him and raises its price until it is epsilon dearer than the second cheapest.
     """
     n, kept = bidders.candidates.shape
-    found, cost, sums = np.empty(kept + 1, np.int64), np.empty(kept + 1), np.empty(kept + 1)
+    found, cost, sums = np.empty(kept, np.int64), np.empty(kept), np.empty(kept)
     stack, limits = np.empty(WAITING, np.int64), np.empty(WAITING)
     while count > 0:
         count -= 1

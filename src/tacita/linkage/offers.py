@@ -173,10 +173,11 @@ def cheapest(
     sums: Floats,
     waiting: Ints,
     bound: Floats,
+    most: float = np.inf,
 ) -> int:
     """The places of the `count` cheapest for some values, their distances, and distance plus price in rising order.
 
-    Returns how many there are.
+    Returns how many there are. If at least `count` are known to cost `most` or less, saying so saves time.
     """
     left, least, low, high = on_offer.left, on_offer.least, on_offer.low, on_offer.high
     kind, weight, rooted = metric
@@ -184,7 +185,7 @@ def cheapest(
     waiting[0], bound[0] = 0, least[0]
     while top > 0:
         top -= 1
-        if known == count and bound[top] >= sums[count - 1]:
+        if bound[top] > most or (known == count and bound[top] >= sums[count - 1]):
             continue
         node = waiting[top]
         child = left[node]
@@ -269,8 +270,10 @@ def _insert(
 @compiled
 def raise_price(on_offer: Offers, place: int, price: float) -> None:
     """A higher price for one record, and for the nodes where it was the lowest."""
-    on_offer.price[place] = price
     node = on_offer.leaf[place]
+    before, on_offer.price[place] = on_offer.price[place], price
+    if before > on_offer.least[node]:
+        return
     least = np.inf
     for i in range(on_offer.start[node], on_offer.stop[node]):
         least = min(least, on_offer.price[i])
