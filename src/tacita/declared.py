@@ -63,13 +63,7 @@ class Declared:
     @classmethod
     def from_toml(cls, text: str, source: str = "the text") -> Self:
         """The declaration of a TOML text."""
-        try:
-            document = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise TacitaError(f"{source} is not valid TOML: {error}.") from None
-        number = document.get("format", FORMAT)
-        if number != FORMAT:
-            raise TacitaError(f"{source} has format {number!r}; this version reads format {FORMAT}, update Tacita.")
+        document = toml_document(text, source)
         if not isinstance(document.get(cls.section), dict):
             raise TacitaError(f"{source} has no [{cls.section}] table; add one.")
         return cls.from_dict(document[cls.section])
@@ -82,15 +76,7 @@ class Declared:
     def load(cls, path: str | Path) -> Self:
         """The declaration in a TOML file."""
         path = Path(path)
-        try:
-            # Editors on Windows put a byte order mark in front.
-            text = path.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            raise TacitaError(f"{path.name} is not valid TOML: it is not UTF-8 text; save it as UTF-8.") from None
-        except OSError as error:
-            reason = (error.strerror or "it cannot be opened").lower()
-            raise TacitaError(f"{path.name} cannot be read: {reason}; check the path of the {cls.section}.") from None
-        return cls.from_toml(text, path.name)
+        return cls.from_toml(toml_text(path, cls.section), path.name)
 
     def save(self, path: str | Path) -> Path:
         """Write the declaration to a TOML file."""
@@ -109,3 +95,28 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     return value
+
+
+def toml_text(path: Path, what: str) -> str:
+    """The text of a TOML file; what cannot be read is an error that says what it should have been."""
+    name = path.name or str(path)
+    try:
+        # Editors on Windows put a byte order mark in front.
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise TacitaError(f"{name} is not valid TOML: it is not UTF-8 text; save it as UTF-8.") from None
+    except OSError as error:
+        reason = (error.strerror or "it cannot be opened").lower()
+        raise TacitaError(f"{name} cannot be read: {reason}; check the path of the {what}.") from None
+
+
+def toml_document(text: str, source: str) -> dict[str, Any]:
+    """The tables of a TOML text of a format that this version reads."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise TacitaError(f"{source} is not valid TOML: {error}.") from None
+    number = document.get("format", FORMAT)
+    if number != FORMAT:
+        raise TacitaError(f"{source} has format {number!r}; this version reads format {FORMAT}, update Tacita.")
+    return document

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,7 @@ from tacita.assessment import assess
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.data.files import read
-from tacita.declared import FORMAT, plain
+from tacita.declared import FORMAT, plain, toml_document, toml_text
 from tacita.plan import Plan
 from tacita.policy import Policy
 from tacita.profile import RiskProfile
@@ -127,26 +126,12 @@ class Project:
     def load(cls, path: str | Path) -> Project:
         """The project of a file."""
         path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            raise TacitaError(f"{path.name} is not valid TOML: it is not UTF-8 text; save it as UTF-8.") from None
-        except OSError as error:
-            reason = (error.strerror or "it cannot be opened").lower()
-            raise TacitaError(f"{path.name or path} cannot be read: {reason}; check the path of the project.") from None
-        return cls.from_toml(text, path.name, home=path.parent)
+        return cls.from_toml(toml_text(path, "project"), path.name, home=path.parent)
 
     @classmethod
     def from_toml(cls, text: str, source: str = "the text", home: Path | None = None) -> Project:
         """The project of a TOML text."""
-        try:
-            document = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise TacitaError(f"{source} is not valid TOML: {error}.") from None
-        if document.get("format", FORMAT) != FORMAT:
-            raise TacitaError(
-                f"{source} has format {document['format']!r}; this version reads format {FORMAT}, update Tacita."
-            )
+        document = toml_document(text, source)
         unknown = [name for name in document if name not in SECTIONS]
         if unknown:
             raise TacitaError(f"{source} has a section {unknown[0]!r}; a project has {', '.join(SECTIONS[1:])}.")

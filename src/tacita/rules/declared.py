@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from tacita import check
 from tacita.arrays import Bools, Floats
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.declared import FORMAT, Declared
+from tacita.declared import FORMAT, Declared, toml_document
 from tacita.rules.parse import parsed
 from tacita.rules.parts import Condition
 from tacita.rules.verdict import ROUNDING, Judge, Verdict
@@ -279,14 +278,7 @@ class Rules(Declared):
     @classmethod
     def from_toml(cls, text: str, source: str = "the text") -> Self:
         """The rules of a TOML text, which may hold other tables besides."""
-        try:
-            document = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise TacitaError(f"{source} is not valid TOML: {error}.") from None
-        number = document.get("format", FORMAT)
-        if number != FORMAT:
-            raise TacitaError(f"{source} has format {number!r}; this version reads format {FORMAT}, update Tacita.")
-        given = document.get("rules")
+        given = toml_document(text, source).get("rules")
         if not isinstance(given, list):
             raise TacitaError(f"{source} has no rules; add tables headed [[rules]], or rules = ['income >= 0'].")
         return cls(tuple(given))
