@@ -15,7 +15,10 @@ from tacita.data import Data
 from tacita.protect.step import Applied, Context, Step, present
 from tacita.protect.suppression.household_risk import suppress_to_household_risk
 from tacita.protect.suppression.kernel import Suppression, suppress
-from tacita.protect.suppression.task import Asked, Task, prepared
+from tacita.protect.suppression.reporting import Report, rising
+from tacita.protect.suppression.strata import by_stratum, is_one_more_key
+from tacita.protect.suppression.task import Asked, Task, only_keys, prepared
+from tacita.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -87,16 +90,17 @@ class Suppress(Step):
         order = np.argsort(data.record, kind="stable")
         sorted_data = data if (np.diff(order) == 1).all() else data.take(order)
         task = prepared(self._asked(context), sorted_data, context.scenario, context.policy)
-        self._check_ghosts(task, data)
-        context.progress(0.1, "suppressing")
-        found = self._suppressed(task, self._free(sorted_data))
+        self._check_ghosts(task, data, context.scenario)
+        report = rising(lambda done: context.progress(done, "suppressing"))
+        found = _suppressed(task, self._free(sorted_data), report)
         gone = np.empty_like(found.gone)
         gone[order] = found.gone
         cells = {name: gone[:, place] for place, name in enumerate(task.keys) if gone[:, place].any()}
         for key, followers in self.ghosts.items():
             for name in followers if key in cells else ():
                 cells[name] = cells.get(name, np.zeros(len(data), dtype=bool)) | cells[key]
-        return Applied(data.blanked(cells), (*_remarks(found), *task.remarks), _figures(found, task))
+        remarks = (*_remarks(found, task), *task.remarks, *self._unknown(data))
+        return Applied(data.blanked(cells), remarks, _figures(found, task))
 
     def _asked(self, context: Context) -> Asked:
         policy = context.policy
@@ -118,22 +122,21 @@ class Suppress(Step):
             risk_by_policy=self.risk is True,
         )
 
-    def _suppressed(self, task: Task, free: Bools | None) -> Suppression:
-        common: dict[str, Any] = {
-            "strata": task.strata, "free": free, "weights": task.weights, "shared": task.shared, "kept": task.kept,
-        }  # fmt: skip
-        if task.goal is None:
-            return suppress(task.codes, task.needs, task.costs, task.rule, risk=task.risk, **common)
-        assert task.risk is not None
-        return suppress_to_household_risk(task.codes, task.needs, task.costs, task.rule, task.goal, task.risk, **common)
-
-    def _check_ghosts(self, task: Task, data: Data) -> None:
-        check.columns_exist("ghosts", list(self.ghosts), task.keys)
+    def _check_ghosts(self, task: Task, data: Data, scenario: Scenario) -> None:
+        """Blanking a ghost must not undo what suppression and measures rest on."""
+        roles = {
+            "a key": task.keys,
+            "a stratum": scenario.strata if self.strata is None else self.strata,
+            "the weight": (scenario.weight,),
+            "the household": (scenario.household,),
+        }
+        only_keys("ghosts", self.ghosts, task.keys)
         for followers in self.ghosts.values():
             present(self, followers, data)
-            both = [name for name in followers if name in task.keys]
-            if both:
-                raise TacitaError(f"a ghost variable cannot be a key at the same time: {check.quoted(both)}.")
+            for role, names in roles.items():
+                both = [name for name in followers if name in names]
+                if both:
+                    raise TacitaError(f"a ghost variable cannot be {role} at the same time: {check.quoted(both)}.")
 
     def _free(self, data: Data) -> Bools | None:
         """Which records may be touched; None: all."""
@@ -144,11 +147,31 @@ class Suppress(Step):
             return np.asarray(data.numbers(self.only) > 0)
         return np.isin(data.record, np.array(self.only, dtype=np.int64))
 
+    def _unknown(self, data: Data) -> list[str]:
+        """Record numbers that nobody has: perhaps counted from 0, perhaps of another file."""
+        if self.only is None or isinstance(self.only, str):
+            return []
+        count = int((~np.isin(np.array(self.only, dtype=np.int64), data.record)).sum())
+        return [f"{check.counted(count, 'record number')} of `only` not in the file"] if count else []
+
+
+def _suppressed(task: Task, free: Bools | None, report: Report) -> Suppression:
+    if task.strata is not None and not is_one_more_key(task.rule):
+        return by_stratum(task, free, _suppressed, report)
+    common: dict[str, Any] = {
+        "strata": task.strata, "free": free, "weights": task.weights, "shared": task.shared, "kept": task.kept,
+        "report": report,
+    }  # fmt: skip
+    if task.goal is None:
+        return suppress(task.codes, task.needs, task.costs, task.rule, risk=task.risk, **common)
+    assert task.risk is not None
+    return suppress_to_household_risk(task.codes, task.needs, task.costs, task.rule, task.goal, task.risk, **common)
+
 
 def _sizes(given: Any) -> Any:
     """Sizes of combinations: a tuple, or with k a dictionary; a file has them as texts."""
     if isinstance(given, Mapping):
-        numbers = {int(size) if str(size).isdigit() else size: k for size, k in given.items()}
+        numbers = {int(size) if isinstance(size, str) and size.isdecimal() else size: k for size, k in given.items()}
         return {check.whole("a size of combs", size, 1): check.whole("k of combs", k, 2) for size, k in numbers.items()}
     listed = given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
     return tuple(check.whole("a size of combs", size, 1) for size in listed)
@@ -169,7 +192,7 @@ def _who(given: Any) -> Any:
         ) from None
 
 
-def _remarks(found: Suppression) -> list[str]:
+def _remarks(found: Suppression, task: Task) -> list[str]:
     touched = int(found.touched.sum())
     if not found.violated.any():
         return ["no record violates"]
@@ -183,7 +206,8 @@ def _remarks(found: Suppression) -> list[str]:
     if shared:
         parts.append(f"{check.counted(shared, 'record')} touched with their household")
     if found.left.any():
-        parts.append(f"{check.counted(int(found.left.sum()), 'record')} outside `only` still violate")
+        member = ", or with a member of their household outside," if task.shared or task.goal else ""
+        parts.append(f"{check.counted(int(found.left.sum()), 'record')} outside `only`{member} still violate")
     return [", ".join(parts)]
 
 

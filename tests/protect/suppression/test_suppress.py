@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import tacita as tc
+from strategies import quietly
 from tacita.check import TacitaError
 from tacita.protect.suppression.importance import costs_of, importance_from_suda
 
@@ -12,6 +13,8 @@ SURVEY = tc.household_survey(400, population=9000, seed=5)
 DATA = SURVEY.data.with_columns({"age": SURVEY.data.numbers("age") // 20})
 KEYS = ["region", "sex", "age", "citizenship"]
 WHO = tc.Scenario(keys=KEYS, weight="weight", household="household", household_variables=["region"])
+
+WORK = tc.Scenario(keys=KEYS, key_sets={"work": ["status"]})
 
 
 def applied(step: tc.Suppress, who: tc.Scenario = WHO, policy: tc.Policy | None = None) -> tc.Release:
@@ -149,6 +152,40 @@ def test_only_some_records() -> None:
     assert tc.Plan([by_number]).apply(some, who).data.table.equals(release.data.table)
 
 
+def test_record_numbers_that_nobody_has_are_said() -> None:
+    who = tc.Scenario(keys=KEYS)
+    release = applied(tc.Suppress(only=[0, 1, 2]), who)
+    assert "1 record number of `only` not in the file" in str(release)
+    assert "not in the file" not in str(applied(tc.Suppress(only=[1, 2]), who))
+
+
+def test_a_member_of_the_household_outside_is_said() -> None:
+    people = pl.DataFrame({"region": [1, 1, 2, 2], "sex": [1, 2, 1, 1], "hid": [1, 1, 2, 3]})
+    who = tc.Scenario(keys=["region", "sex"], household="hid", household_variables=["region"])
+    release = tc.Plan([tc.Suppress(k=2, only=[1, 3, 4])]).apply(people, who)
+    assert release.data.table.equals(people)
+    said = "2 records outside `only`, or with a member of their household outside, still violate"
+    assert said in str(release)
+
+
+@pytest.mark.parametrize("rule", ["one_way", "wildcard", "partial(categories)", "own_category"])
+@pytest.mark.parametrize("options", [{}, {"combs": {2: 5, 3: 3}}, {"household_risk": 0.3}])
+def test_the_work_is_told_and_can_be_stopped(rule: str, options: dict[str, object]) -> None:
+    who = tc.Scenario(keys=KEYS[1:], household="household", missing=rule)
+    told: list[float] = []
+    with quietly():
+        tc.Plan([tc.Suppress(**options)]).apply(DATA, who, progress=lambda done, what: told.append(done))  # type: ignore[arg-type]
+    assert len(told) > 8
+    assert told == sorted(told)
+
+    def stop(done: float, what: str) -> None:
+        if done > 0.2:
+            raise KeyboardInterrupt
+
+    with quietly(), pytest.raises(KeyboardInterrupt):
+        tc.Plan([tc.Suppress(**options)]).apply(DATA, who, progress=stop)  # type: ignore[arg-type]
+
+
 def test_only_the_unsafe_zone() -> None:
     business = tc.business_survey(300, seed=2)
     released = tc.log_noise(business.data, business.scenario.numeric_keys, sd=0.1, seed=3)
@@ -188,6 +225,7 @@ def test_k_and_risk_together() -> None:
         ({"importance": "rank"}, "importance must be one of 'suda'; got 'rank'."),
         ({"importance": {"age": 0}}, "importance of 'age' must be at least 1; got 0."),
         ({"combs": {3: 1}}, "k of combs must be at least 2; got 1."),
+        ({"combs": {"²": 3}}, "a size of combs must be a whole number of at least 1; got '²'."),
         ({"combs": "three"}, "a size of combs must be a whole number of at least 1; got 'three'."),
         ({"risk": 2}, "risk must be in (0, 1]; got 2."),
         ({"household_risk": 0.0}, "household_risk must be in (0, 1]; got 0.0."),
@@ -204,12 +242,19 @@ def test_bad_parameters(options: dict[str, object], message: str) -> None:
     ("step", "who", "policy", "message"),
     [
         (tc.Suppress(), WHO, tc.Policy(k=None), "the policy has no k; pass k=3 to the step."),
-        (tc.Suppress(importance={"size": 1}), WHO, None, "importance not in the data: 'size'."),
+        (tc.Suppress(importance={"size": 1}), WHO, None, "importance must be of keys; 'size' not among 'region', "),
         (tc.Suppress(combs=[7]), WHO, None, "combs must be sizes up to the 4 keys; got 7."),
         (tc.Suppress(strata=["rregion"]), WHO, None, "strata not in the data: 'rregion'. Did you mean 'region'?"),
         (tc.Suppress(household_risk=0.1), tc.Scenario(keys=KEYS), None, "household_risk and household_variables need"),
         (tc.Suppress(), tc.Scenario(numeric_keys=["income"]), None, "suppression needs categorical keys"),
         (tc.Suppress(ghosts={"age": ["born"]}), WHO, None, "variables of 'suppress' not in the data: 'born'."),
+        (tc.Suppress(ghosts={"income": ["status"]}), WHO, None, "ghosts must be of keys; 'income' not among"),
+        (tc.Suppress(ghosts={"age": ["weight"]}), WHO, None, "a ghost variable cannot be the weight at the same time"),
+        (tc.Suppress(ghosts={"age": ["household"]}), WHO, None, "a ghost variable cannot be the household"),
+        (tc.Suppress(ghosts={"age": ["status"]}, strata=["status"]), WHO, None, "a ghost variable cannot be a stratum"),
+        (tc.Suppress(household_variables=["status"]), WHO, None, "household_variables must be of keys; 'status' not"),
+        (tc.Suppress(key_sets=["work"], combs=[1]), WORK, None, "combs are combinations of the main keys, which are"),
+        (tc.Suppress(key_sets=["work"], importance="suda"), WORK, None, "importance 'suda' is of the main keys, which"),
         (tc.Suppress(k=10_000), WHO, None, "k must be at most the"),
     ],
 )

@@ -1,14 +1,17 @@
 """Strata, households, and keys that are never blanked."""
 
 import numpy as np
+import polars as pl
 import pytest
 import slow_suppression as twins
 from hypothesis import given
 from hypothesis import strategies as st
 from suppression_problems import codes_of, files, whole
 
+import slow
+import tacita as tc
 from tacita.check import TacitaError
-from tacita.protect.suppression.improve import Households
+from tacita.protect.suppression.households import Households
 from tacita.protect.suppression.kernel import Shared, suppress
 from tacita.scenario import MissingRule
 
@@ -35,6 +38,31 @@ def test_strata_by_hand() -> None:
     assert not suppress(codes, whole(1, 2), [1.0], ONE_WAY).gone.any()
     apart = suppress(codes, whole(1, 2), [1.0], ONE_WAY, strata=np.array([1, 1, 2, 2], dtype=np.uint32))
     assert apart.gone.all()
+
+
+def test_strata_under_rules_that_look_at_the_whole_file() -> None:
+    """Each stratum is a file of its own: how many categories it has, and who is blank on all of its keys."""
+    people = {"sex": [1, 2, None, None, 3, 3, 4, 4], "region": [1, 1, None, None, 1, 1, 1, 1], "st": [1] * 4 + [2] * 4}
+    who = tc.Scenario(keys=["sex", "region"], strata=["st"], missing="sdcmicro(1)")
+    release = tc.Plan([tc.Suppress(k=2)]).apply(pl.DataFrame(people), who)
+    # By the reference's rule a complete record does not count those that are blank throughout.
+    assert release.changes[0].figures["violating"] == 2
+    here = release.data.table.head(4).drop("st").rows()
+    assert min(slow.frequencies(here, [1.0] * 4, "sdcmicro", alpha=1.0)[0]) >= 2
+    # Two categories in the first stratum: the record without one counts 1/2 for each that shows it, 2 x 1/2 + 1 = 2.
+    people = {"sex": [1, 2, None, None, 3, 3, 4, 4], "st": [1] * 4 + [2] * 4}
+    who = tc.Scenario(keys=["sex"], strata=["st"], missing="partial(categories)")
+    release = tc.Plan([tc.Suppress(k=2)]).apply(pl.DataFrame(people), who)
+    assert release.changes[0].figures["violating"] == 0
+
+
+def test_households_across_strata_where_strata_are_cut_apart() -> None:
+    people = pl.DataFrame({"sex": [1, 2, 1, 2], "hid": [1, 1, 2, 2], "st": [1, 2, 1, 2]})
+    who = tc.Scenario(keys=["sex"], strata=["st"], missing="sdcmicro(1)", household="hid")
+    with pytest.raises(TacitaError, match=r"^under missing 'sdcmicro\(1\)' every household must be in one stratum"):
+        tc.Plan([tc.Suppress(k=2, household_variables=["sex"])]).apply(people, who)
+    with pytest.raises(TacitaError, match="every household must be in one stratum"):
+        tc.Plan([tc.Suppress(household_risk=0.5)]).apply(people, who)
 
 
 def test_small_strata_are_an_error() -> None:

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from suppression_problems import codes_of, files, released, requirements, whole
 
 from tacita.check import TacitaError
+from tacita.protect.suppression import demands as demands_module
 from tacita.protect.suppression.combinations import Requirement, essential, of_sizes, places
+from tacita.protect.suppression.demands import Demands
 from tacita.protect.suppression.kernel import suppress
 from tacita.protect.suppression.sweep import sets_in_order
 from tacita.scenario import MissingRule
@@ -125,6 +127,68 @@ def test_many_keys() -> None:
     assert not twins.unsafe(codes * ~found.gone, needs, ONE_WAY).any()
     assert twins.unneeded(codes, found.gone, needs, ONE_WAY) == []
     assert len(set(sets_in_order((1 << 14) - 1, [1.0] * 14))) > 4000
+
+
+def test_many_keys_with_blanks() -> None:
+    """Two records that are blank on six of sixteen keys and differ on one of the others lose that one only."""
+    codes = np.ones((4, 16), dtype=np.uint32)
+    codes[:2, [0, 3, 6, 9, 12, 15]] = 0
+    codes[0, 7] = 2
+    codes[2:, [1, 2, 4, 5, 8, 10]] = 0
+    codes[2, 14] = 2
+    codes[2:, 11] = 3
+    found = suppress(codes, whole(16, 2), [1.0] * 16, ONE_WAY)
+    # The second and the fourth record violate as well: nobody else shows what they show.
+    assert found.gone.sum(axis=1).tolist() == [1, 1, 1, 1]
+    assert found.gone[:2, 7].all()
+    assert found.gone[2:, 14].all()
+
+
+def test_more_keys_than_fit() -> None:
+    codes = np.ones((4, 63), dtype=np.uint32)
+    with pytest.raises(TacitaError, match=r"^suppression takes at most 62 keys, strata counted as one; got 63"):
+        suppress(codes, whole(63, 2), [1.0] * 63, ONE_WAY)
+    strata = np.ones(4, dtype=np.uint32)
+    with pytest.raises(TacitaError, match="strata counted as one; got 63"):
+        suppress(codes[:, :62], whole(62, 2), [1.0] * 62, ONE_WAY, strata=strata)
+    assert not suppress(codes[:, :62], whole(62, 2), [1.0] * 62, ONE_WAY).gone.any()
+
+
+@pytest.mark.parametrize("variant", range(4))
+@pytest.mark.parametrize("keys", [13, 16])
+def test_sets_of_many_keys(variant: int, keys: int) -> None:
+    every = (1 << keys) - 1
+    shown = np.array([every, every & ~0b1111, every & ~0b1010_0000, every & ~0b1111])
+    order = list(sets_in_order(every, [1.0, 2.0] * keys, variant, fixed=1 << 8, shown=shown))
+    assert len(order) == len(set(order))
+    assert {*shown.tolist(), 1 << 8} <= set(order)
+    assert all(each >> 8 & 1 for each in order)
+    place = {each: number for number, each in enumerate(order)}
+    for one in order[::50]:
+        assert not any(other & one == one and place[other] > place[one] for other in order)
+
+
+@given(st.data())
+def test_demands(data: st.DataObject) -> None:
+    """Of all requirements those that decide, for whatever is shown."""
+    q = data.draw(st.integers(1, 5))
+    pairs = data.draw(st.lists(st.tuples(st.integers(1, (1 << q) - 1), st.integers(1, 6)), min_size=1, max_size=12))
+    shown = data.draw(st.integers(0, (1 << q) - 1))
+    wide = [(members * 2, k) for members, k in pairs]
+    for demands in (Demands(wide), _without_tables(wide)):
+        found = demands.of(shown * 2)
+        assert [each for each, _ in found] == sorted(dict(found), key=lambda each: (-each.bit_count(), each))
+        counts = {part: data.draw(st.integers(1, 7)) for part in range(0, 2 << q, 2)}
+        # Whoever shows less counts no fewer.
+        f = {part: max(count for other, count in counts.items() if other & part == part) for part in counts}
+        meets = all(f[shown * 2 & members] >= k for members, k in wide)
+        assert all(f[part] >= k for part, k in found) == meets
+
+
+def _without_tables(pairs: list[tuple[int, int]]) -> Demands:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demands_module, "MOST_KEYS", 0)
+        return Demands(pairs)
 
 
 @pytest.mark.parametrize("variant", range(4))

@@ -116,20 +116,91 @@ def test_no_household_is_above_the_limit(survey: Survey, limit: float, rule: str
 def test_caps_lower_the_highest_risks_only() -> None:
     risk = np.array([0.5, 0.1, 0.01, 0.02])
     household = np.array([0, 0, 0, 1])
-    caps = household_caps(risk, household, 0.3, np.ones(4, dtype=bool))
+    caps = household_caps(risk, household, 0.3, np.ones(4, dtype=bool), np.zeros(4))
     # 1 - (1 - c)(0.9)(0.99) = 0.3 gives c = 0.2144, above 0.1: only the first must be lowered.
     assert caps.round(4).tolist() == [0.2144, np.inf, np.inf, np.inf]
-    caps = household_caps(risk, household, 0.15, np.ones(4, dtype=bool))
+    caps = household_caps(risk, household, 0.15, np.ones(4, dtype=bool), np.zeros(4))
     # (1 - c)^2 (0.99) = 0.85: the first two meet at c = 0.0734.
     assert caps.round(4).tolist() == [0.0734, 0.0734, np.inf, np.inf]
 
 
 def test_caps_leave_those_who_may_not_be_touched() -> None:
     risk, household = np.array([0.5, 0.1]), np.array([0, 0])
-    caps = household_caps(risk, household, 0.52, np.array([False, True]))
+    caps = household_caps(risk, household, 0.52, np.array([False, True]), np.zeros(2))
     # (0.5)(1 - c) = 0.48.
     assert caps.round(4).tolist() == [np.inf, 0.04]
-    assert np.isinf(household_caps(risk, household, 0.3, np.array([False, True]))).all()
+    assert np.isinf(household_caps(risk, household, 0.3, np.array([False, True]), np.zeros(2))).all()
+
+
+def test_caps_are_not_below_what_can_be_reached() -> None:
+    risk, household, free = np.array([0.5, 0.5]), np.array([0, 0]), np.ones(2, dtype=bool)
+    # Alike (1 - c)^2 = 0.6, c = 0.2254; but the first cannot go below 0.3, and (0.7)(1 - c) = 0.6 leaves 0.1429.
+    caps = household_caps(risk, household, 0.4, free, np.array([0.3, 0.01]))
+    assert caps.round(4).tolist() == [0.3, 0.1429]
+    # Where both together are too much nothing is asked.
+    assert np.isinf(household_caps(risk, household, 0.4, free, np.array([0.3, 0.2]))).all()
+
+
+def test_a_household_in_two_strata() -> None:
+    """The member in the small stratum cannot be hidden well: the other one makes up for it."""
+    people = pl.DataFrame(
+        {"sex": [1, 2, 2] + [1, 2] * 10, "st": [1] * 3 + [2] * 20, "hid": [0, 1, 2, 0, *range(3, 22)]}
+    )
+    who = tc.Scenario(keys=["sex"], household="hid", strata=["st"])
+    # Shown: 1 and 1/10. At least 1/3 for the first, so that the other may keep 1/10: 1 - 2/3 x 9/10 = 0.4. Caps that
+    # are alike would ask for 0.2254 of each, which the first cannot reach.
+    release = tc.Plan([tc.Suppress(household_risk=0.5)]).apply(people, who)
+    # Who counted on nobody is blanked alone; the two others of the stratum keep 1/2 each.
+    assert np.flatnonzero(release.data.missing("sex")).tolist() == [0]
+
+
+def test_a_household_that_cannot_be_helped_is_left_and_said() -> None:
+    """One member may not be touched; what the other can do is not enough, so nothing is asked of it."""
+    people = pl.DataFrame({"sex": [1, 2, 3, 3], "hid": [0, 0, 1, 2]})
+    who = tc.Scenario(keys=["sex"], household="hid", attack="M4", attack_probability=0.4)
+    # Shown: 0.4 and 0.4; blanked: 0.4/4 = 0.1. 1 - 0.6 x 0.9 = 0.46.
+    release = tc.Plan([tc.Suppress(household_risk=0.45, only=[2, 3, 4])]).apply(people, who)
+    assert release.changes[0].figures["left"] == 2
+    assert "2 records outside `only`, or with a member of their household outside, still violate" in str(release)
+    helped = tc.Plan([tc.Suppress(household_risk=0.47, only=[2, 3, 4])]).apply(people, who)
+    assert helped.data.missing("sex").tolist() == [False, True, False, False]
+
+
+def test_a_cell_that_would_help_its_own_household_is_shown() -> None:
+    """Showing the region of one member makes another member safer too, so the household does not need the blank."""
+    rows = [
+        (1, 1, 1, 2, 0), (1, 1, 1, 1, 3), (1, 1, 1, 2, 4), (2, 2, 1, 1, 6), (1, 2, 1, 2, 3), (2, None, 2, None, 4),
+        (None, 2, 2, 2, 4), (None, 2, None, 1, 6), (1, 1, 2, 2, None), (2, 1, None, 1, 3), (1, 1, 1, 2, 4),
+        (2, None, 2, 1, 3), (2, 1, 1, 1, 3), (2, 2, 2, 2, 5),
+    ]  # fmt: skip
+    people = pl.DataFrame(rows, schema=["a", "b", "c", "d", "hid"], orient="row")
+    who = tc.Scenario(keys=["a", "b", "c", "d"], household="hid", attack="M1")
+    release = tc.Plan([tc.Suppress(household_risk=0.2)]).apply(people, who).data.table
+    assert household_risks(release, who).max() <= 0.2
+    for name in who.keys:
+        for record in range(len(rows)):
+            if release[name][record] is None and people[name][record] is not None:
+                cells = release[name].to_list()
+                cells[record] = people[name][record]
+                shown = release.with_columns(pl.Series(name, cells, dtype=pl.Int64))
+                assert household_risks(shown, who)[record] > 0.2
+
+
+def test_attack_m2_where_one_more_record_is_not_always_safer() -> None:
+    draws = np.random.default_rng(172)
+    reached = 0
+    for _ in range(60):
+        size = 12
+        people = pl.DataFrame({name: draws.integers(1, 4, size) for name in ("a", "b")})
+        people = people.with_columns(w=pl.Series(draws.choice([1.0, 1.0, 5.0, 20.0, 100.0], size)))
+        who = tc.Scenario(keys=["a", "b"], weight="w", attack="M2")
+        nothing = people.with_columns(pl.lit(None, dtype=pl.Int64).alias("a"), pl.lit(None, dtype=pl.Int64).alias("b"))
+        with quietly():
+            limit = float(tc.individual_risk(nothing, who).risk.max()) * 1.2
+            release = tc.Plan([tc.Suppress(risk=limit)]).apply(people, who)
+            assert tc.individual_risk(release.data, who).risk.max() <= limit
+        reached += release.changes[0].figures["touched"] > 0
+    assert reached > 30
 
 
 def test_attack_models() -> None:

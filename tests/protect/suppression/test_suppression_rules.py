@@ -117,6 +117,34 @@ def test_households_share_blanks(text: str) -> None:
     assert not twins.unsafe(codes * ~found.gone, whole(3, 3), rule).any()
 
 
+@pytest.mark.parametrize("text", SETTLED)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_every_blank_is_needed_with_households_too(text: str, data: st.DataObject) -> None:
+    rule = MissingRule.parse(text)
+    codes = data.draw(files(most=12))
+    n, q = codes.shape
+    household = np.array(data.draw(st.lists(st.integers(0, 5), min_size=n, max_size=n)))
+    shared = sorted(data.draw(st.sets(st.integers(0, q - 1), min_size=1)))
+    needs = whole(q, data.draw(st.integers(2, 3)))
+    try:
+        found = suppress(codes, needs, [1.0] * q, rule, shared=Shared(household, tuple(shared)))
+    except TacitaError:
+        assert rule.name == "sdcmicro"
+        return
+    assert not twins.unsafe(codes * ~found.gone, needs, rule).any()
+    unneeded = set(twins.unneeded(codes, found.gone, needs, rule))
+    for record, key in zip(*np.nonzero(found.gone), strict=True):
+        assert ((record, key) not in unneeded) == found.needed[record, key]
+        if (record, key) in unneeded:
+            # A household variable that some member needs: shown again to all of them, one is unsafe.
+            assert key in shared
+            members = (household == household[record]) & found.gone[:, key]
+            again = found.gone.copy()
+            again[members, key] = False
+            assert twins.unsafe(codes * ~again, needs, rule)[members].any()
+
+
 def test_too_many_keys_for_pairs() -> None:
     codes = np.random.default_rng(1).integers(1, 3, (20, 15)).astype(np.uint32)
     with pytest.raises(TacitaError, match="takes at most 14 keys; got 15, use fewer or the rule 'one_way'"):

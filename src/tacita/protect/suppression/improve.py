@@ -3,49 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import count
 
 import numpy as np
 
 from tacita.arrays import Bools, Ints
 from tacita.protect.suppression.combinations import Requirement
+from tacita.protect.suppression.households import Households
 from tacita.protect.suppression.joint import step_back
-from tacita.protect.suppression.sweep import Risk, all_sets, meeting, sets_in_order, sweep
+from tacita.protect.suppression.reporting import Report, part, turn, unheard
+from tacita.protect.suppression.sweep import Risk, all_sets, meeting, sets_in_order, sweep, violating
 from tacita.protect.suppression.units import Units, total_cost
+from tacita.protect.suppression.verify import given_back
+from tacita.scenario import MissingRule
 
 MOST_ORDERS = 8
 LOOKS = 1_000_000
 """About so many looks at a unit are worth spending on further orders of the sets."""
-
-
-class Households(NamedTuple):
-    """Variables that are blanked for all members of a household or for none."""
-
-    household: Ints
-    """For each unit the number of its household; every record is a unit of its own."""
-    variables: tuple[int, ...]
-    """The columns."""
-
-    def spread(self, known: Ints, shown: Ints) -> Ints:
-        """What is shown when a household variable blanked for one member is blanked for all."""
-        count = int(self.household.max()) + 1
-        for place in self.variables:
-            gone = known & ~shown & 1 << place != 0
-            hit = np.zeros(count, dtype=bool)
-            hit[self.household[gone]] = True
-            shown = np.where(hit[self.household], shown & ~(1 << place), shown)
-        return shown
-
-    def search_costs(self, costs: Sequence[float]) -> list[float]:
-        """What a blank costs when it is chosen: that of a household variable goes for all members."""
-        members = float(np.bincount(self.household)[self.household].mean())
-        return [cost * (members if place in self.variables else 1.0) for place, cost in enumerate(costs)]
-
-    def all_agree(self, willing: Bools, asked: Bools) -> Bools:
-        """Of the units asked, those in whose household everybody who was asked is willing."""
-        refused = np.zeros(int(self.household.max()) + 1, dtype=bool)
-        refused[self.household[asked & ~willing]] = True
-        return willing & ~refused[self.household]
 
 
 def suppress_one_way(
@@ -56,6 +30,7 @@ def suppress_one_way(
     risk: Risk | None = None,
     households: Households | None = None,
     fixed: int = 0,
+    report: Report = unheard,
 ) -> Ints:
     """The keys that each unit shows, as bits, so that every requirement holds under the one-way rule.
 
@@ -65,14 +40,14 @@ def suppress_one_way(
 
     chosen_by = costs if households is None else households.search_costs(costs)
 
-    def one_order(variant: int) -> tuple[Ints, int]:
-        return _one_order(units, needs, chosen_by, variant, risk, households, fixed)
+    def one_order(variant: int, report: Report) -> tuple[Ints, int]:
+        return _one_order(units, needs, chosen_by, variant, risk, households, fixed, report)
 
-    best, looks = one_order(0)
+    best, looks = one_order(0, part(report, 0.0, 0.5))
     least = total_cost(units, best, costs)
     orders = min(MOST_ORDERS, LOOKS // max(1, looks)) if least else 0
     for variant in range(1, orders):
-        shown, _ = one_order(variant)
+        shown, _ = one_order(variant, part(report, 0.5 + 0.5 * variant / orders, 0.5 + 0.5 * (variant + 1) / orders))
         cost = total_cost(units, shown, costs)
         if cost < least:
             best, least = shown, cost
@@ -87,25 +62,32 @@ def _one_order(
     risk: Risk | None,
     households: Households | None,
     fixed: int,
+    report: Report,
 ) -> tuple[Ints, int]:
     """What is shown after sweeping in one order, and about how many looks at a unit it took."""
     shown, looks = units.known, 0
     if len(needs) == 1:
-        order = sets_in_order(needs[0].members, costs, variant, fixed)
-        shown, looks = sweep(units, shown, needs[0], order, risk)
+        order = sets_in_order(needs[0].members, costs, variant, fixed, shown)
+        shown, looks = sweep(units, shown, needs[0], order, risk, part(report, 0.0, 0.8))
+        report = part(report, 0.8, 1.0)
         if households is None and needs[0].limits is None and all_sets(needs[0].members & ~fixed):
             return shown, looks
     # Several requirements interfere with each other, and so do households and limits of one's own.
-    while True:
+    for number in count():
         if households is not None:
             shown = households.spread(units.known, shown)
         before = shown
-        shown = step_back(units, shown, needs, costs, variant, fixed, risk)
+        shown = step_back(units, shown, needs, costs, variant, fixed, risk, turn(report, number))
         looks += len(shown) << min(units.codes.shape[1], 10)
         if np.array_equal(before, shown):
             # All are safe, or what is asked cannot be had.
             break
-    return give_back(units, shown, needs, costs, risk, households), looks
+    fuller = give_back(units, shown, needs, costs, risk, households, turn(report, number))
+    # Under the attack M2 a group with one more record of a small weight is not always safer.
+    worse = risk is not None and (violating(units, fuller, needs, risk) & ~violating(units, shown, needs, risk)).any()
+    if worse:
+        fuller = given_back(units, shown, needs, costs, MissingRule(), risk, households, turn(report, number))
+    return fuller, looks
 
 
 def give_back(
@@ -115,6 +97,7 @@ def give_back(
     costs: Sequence[float],
     risk: Risk | None = None,
     households: Households | None = None,
+    report: Report = unheard,
 ) -> Ints:
     """Show every cell again that its record does not need, the most valuable first.
 
@@ -125,7 +108,8 @@ def give_back(
     changed = True
     while changed:
         changed = False
-        for place in by_value:
+        for number, place in enumerate(by_value):
+            report(number / len(by_value))
             bit = 1 << place
             asked = (known & ~shown & bit != 0) & units.free
             if not asked.any():

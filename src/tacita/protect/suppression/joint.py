@@ -13,6 +13,8 @@ import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
 from tacita.protect.suppression.combinations import Requirement
+from tacita.protect.suppression.demands import Demands, demands_of
+from tacita.protect.suppression.reporting import Report, unheard
 from tacita.protect.suppression.sweep import Risk, counted, sets_in_order, violating
 from tacita.protect.suppression.units import Units
 
@@ -44,23 +46,26 @@ def step_back(
     variant: int,
     fixed: int,
     risk: Risk | None,
+    report: Report = unheard,
 ) -> Ints:
     """What is shown after one round; units for which nothing is enough stay as they are."""  # fmt: skip
     rows = np.flatnonzero(violating(units, shown, needs, risk) & units.free)
     if not len(rows):
         return shown
-    counts = _Counts(units, shown, rows)
+    counts, demands = _Counts(units, shown, rows), demands_of(needs)
+    limited = [need for need in needs if need.limits is not None]
     every = 0
     for need in needs:
         every |= need.members
     before = shown[rows]
     after = before.copy()
     waiting = np.arange(len(rows))
-    for members in sets_in_order(every, costs, variant, fixed & every):
+    for members in sets_in_order(every, costs, variant, fixed & every, before):
+        report(1 - len(waiting) / len(rows))
         possible = before[waiting] & every & members == members
         if possible.any():
             part = waiting[possible]
-            safe = _safe(counts, part, members, needs, risk)
+            safe = _safe(counts, part, members, demands, limited, risk)
             after[part[safe]] = before[part[safe]] & ~every | members
             waiting = np.setdiff1d(waiting, part[safe], assume_unique=True)
         if not len(waiting):
@@ -70,19 +75,18 @@ def step_back(
     return shown
 
 
-def _safe(counts: _Counts, part: Ints, members: int, needs: Sequence[Requirement], risk: Risk | None) -> Bools:
+def _safe(
+    counts: _Counts, part: Ints, members: int, demands: Demands, limited: Sequence[Requirement], risk: Risk | None
+) -> Bools:
     """Which of some units would meet all requirements if they showed exactly `members`."""
     safe = np.ones(len(part), dtype=bool)
-    greatest: dict[int, int] = {}
-    for need in needs:
-        inside = members & need.members
-        greatest[inside] = max(need.k, greatest.get(inside, 0))
+    for need in limited:
         if need.limits is not None and risk is not None:
-            f, weight = counts.on(inside)
+            f, weight = counts.on(members & need.members)
             count = f[part].astype(np.float64)
             safe &= risk(count, weight[part] if len(weight) else count) <= need.limits[counts.rows[part]]
-    for inside, k in greatest.items():
-        safe &= counts.on(inside)[0][part] >= k
+    for inside, k in demands.of(members):
         if not safe.any():
             break
+        safe &= counts.on(inside)[0][part] >= k
     return safe

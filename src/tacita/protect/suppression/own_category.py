@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 
 import numpy as np
 
 from tacita.arrays import Bools, Ints
 from tacita.protect.suppression.combinations import Requirement
-from tacita.protect.suppression.improve import Households
+from tacita.protect.suppression.households import Households
+from tacita.protect.suppression.reporting import Report, part, turn, unheard
 from tacita.protect.suppression.sweep import Risk, enough, sets_in_order
 from tacita.protect.suppression.units import Units
 from tacita.protect.suppression.verify import given_back, unsafe_units
@@ -25,6 +27,7 @@ def suppress_own_category(
     risk: Risk | None = None,
     households: Households | None = None,
     fixed: int = 0,
+    report: Report = unheard,
 ) -> Ints:
     """The keys that each unit shows, as bits, so that enough records are alike, blanks included.
 
@@ -32,27 +35,30 @@ def suppress_own_category(
     a record that was safe is not drawn in to help, so it can be impossible.
     """
     shown = units.known
-    while True:
+    for number in count():
         before = shown
-        for need in needs:
-            shown = _gather(units, shown, need, costs, risk, fixed)
+        for place, need in enumerate(needs):
+            told = part(turn(part(report, 0.0, 0.5), number), place / len(needs), (place + 1) / len(needs))
+            shown = _gather(units, shown, need, costs, risk, fixed, told)
         if households is not None:
             shown = households.spread(units.known, shown)
         if np.array_equal(before, shown):
             break
-    if households is None and not unsafe_units(units, shown, needs, RULE, risk).any():
-        shown = given_back(units, shown, needs, costs, RULE, risk)
+    if not unsafe_units(units, shown, needs, RULE, risk).any():
+        shown = given_back(units, shown, needs, costs, RULE, risk, households, part(report, 0.5, 1.0))
     return shown
 
 
 def _gather(
-    units: Units, shown: Ints, need: Requirement, costs: Sequence[float], risk: Risk | None, fixed: int
+    units: Units, shown: Ints, need: Requirement, costs: Sequence[float], risk: Risk | None, fixed: int, report: Report
 ) -> Ints:
     shown = shown.copy()
     inside = shown & need.members
     waiting = _violating(units, inside, need, risk) & units.free
     placed = np.zeros(len(shown), dtype=bool)
-    for members in sets_in_order(need.members, costs, 0, fixed):
+    all_units = max(1, int(waiting.sum()))
+    for members in sets_in_order(need.members, costs, 0, fixed, inside):
+        report(1 - waiting.sum() / all_units)
         wanted = np.flatnonzero(waiting & (inside & members == members))
         if len(wanted):
             hit = wanted[_alike(units, inside, members, wanted, need, risk)]
@@ -60,6 +66,7 @@ def _gather(
             waiting[hit], placed[hit] = False, True
     for unit in np.flatnonzero(waiting):
         if waiting[unit]:
+            report(1 - waiting.sum() / all_units)
             _draw_in(units, inside, placed, waiting, int(unit), need, costs, risk, fixed & need.members)
     return shown & ~need.members | inside
 

@@ -14,10 +14,11 @@ import numpy as np
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.protect.suppression.combinations import Requirement
-from tacita.protect.suppression.improve import Households
+from tacita.protect.suppression.households import Households
+from tacita.protect.suppression.reporting import Report, part, turn, unheard
 from tacita.protect.suppression.sweep import Risk
 from tacita.protect.suppression.units import Units, blanked, total_cost
-from tacita.protect.suppression.verify import MOST_TRIALS, coverage, given_back, unsafe, unsafe_units
+from tacita.protect.suppression.verify import MOST_TRIALS, cells_to_try, coverage, given_back, unsafe, unsafe_units
 from tacita.random import Draws
 from tacita.scenario import MissingRule
 
@@ -39,6 +40,7 @@ def suppress_by_responses(
     risk: Risk | None = None,
     households: Households | None = None,
     fixed: int = 0,
+    report: Report = unheard,
 ) -> Ints:
     """The keys that each unit shows, as bits, so that every requirement holds under a rule that counts blanks."""
     if units.codes.shape[1] > MOST_KEYS:
@@ -51,13 +53,17 @@ def suppress_by_responses(
         return units.known
     orders = max(1, min(MOST_ORDERS, LOOKS // (int(start.sum()) * len(units.codes) * 4)))
     scarce = coverage(units, needs, rule)
-    found = [_one_order(units, needs, costs, rule, risk, start, scarce, order, fixed) for order in range(orders)]
+    found = []
+    for order in range(orders):
+        told = part(report, 0.7 * order / orders, 0.7 * (order + 1) / orders)
+        found.append(_one_order(units, needs, costs, rule, risk, start, scarce, order, fixed, told))
     shown = min(found, key=lambda each: total_cost(units, each, costs))
     if isinstance(rule.factor, str):
         # Shares that are worked out from the data change with every blank.
-        shown = given_back(units, shown, needs, costs, rule, risk)
+        shown = given_back(units, shown, needs, costs, rule, risk, None, part(report, 0.7, 0.85))
     if households is not None:
-        shown = _whole_households(units, shown, needs, costs, rule, risk, households, fixed)
+        told = part(report, 0.85, 1.0)
+        shown = _whole_households(units, shown, needs, costs, rule, risk, households, fixed, told)
     return shown
 
 
@@ -71,6 +77,7 @@ def _one_order(
     scarce: Floats,
     order: int,
     fixed: int,
+    report: Report,
 ) -> Ints:
     shown = units.known
     at_play = start.copy()
@@ -78,9 +85,10 @@ def _one_order(
     # Those who lack most first: their blanks help others, who may then need none.
     places = np.arange(len(shown))
     turn_order = np.lexsort((Draws(order).uniform(places) if order else places, scarce))
-    for turn in range(2 * MOST_TURNS + len(shown)):
+    for number in range(2 * MOST_TURNS + len(shown)):
         turns = turn_order[at_play[turn_order]]
-        changed = _one_round(units, shown, needs, rule, risk, turns, blanks_in_order, cost, turn >= MOST_TURNS)
+        more, told = number >= MOST_TURNS, turn(report, number)
+        changed = _one_round(units, shown, needs, rule, risk, turns, blanks_in_order, cost, more, report=told)
         new = unsafe_units(units, shown, needs, rule, risk) & ~at_play
         at_play |= new
         if not changed and not new.any():
@@ -97,25 +105,57 @@ def _whole_households(
     risk: Risk | None,
     households: Households,
     fixed: int,
+    report: Report,
 ) -> Ints:
-    """Blank household variables for all members, repair what that breaks, and give back what nobody needs any more."""
+    """Blank household variables for all members, repair what that breaks, and give back what is not needed any more."""
     blanks_in_order, cost = _blanks(units, costs, 0, fixed)
-    while True:
+    shared, trials = households.bits, MOST_TRIALS
+    for number in range(2 * MOST_TURNS + len(shown)):
         shown = households.spread(units.known, shown)
-        bad = unsafe_units(units, shown, needs, rule, risk)
-        if not bad.any():
+        told = turn(part(report, 0.0, 0.7), number)
+        if number < MOST_TURNS:
+            # Each member answers to what the households blank, with keys of its own.
+            at_play = np.flatnonzero((units.known & ~shown & ~shared != 0) & units.free)
+            changed = _one_round(
+                units, shown, needs, rule, risk, at_play, blanks_in_order, cost, False, given=shared, report=told
+            )
+        bad = np.flatnonzero(unsafe_units(units, shown, needs, rule, risk))
+        if len(bad):
+            added = _one_round(units, shown, needs, rule, risk, bad, blanks_in_order, cost, True, report=told)
+            if not added and (number >= MOST_TURNS or not changed):
+                break
+        elif number >= MOST_TURNS:
             break
-        before = shown.copy()
-        _one_round(units, shown, needs, rule, risk, np.flatnonzero(bad), blanks_in_order, cost, True)
-        if np.array_equal(before, shown):
-            break
+        elif not changed:
+            shown, tried, gained = _shared_back(units, shown, needs, rule, risk, households, trials)
+            trials -= tried
+            if not gained and not isinstance(rule.factor, str):
+                # Every blank is needed by its own record, or by a member of its household.
+                return shown
+            if not gained:
+                break
+    return given_back(units, shown, needs, costs, rule, risk, households, part(report, 0.7, 1.0))
+
+
+def _shared_back(
+    units: Units,
+    shown: Ints,
+    needs: Sequence[Requirement],
+    rule: MissingRule,
+    risk: Risk | None,
+    households: Households,
+    trials: int,
+) -> tuple[Ints, int, bool]:
+    """Show what no member of a household needs, whoever else does; how many were tried, and whether any was shown."""
+    tried, gained = 0, False
     for place in households.variables:
-        bit = 1 << place
-        for household in np.unique(households.household[units.known & ~shown & bit != 0])[:MOST_TRIALS]:
-            trial = np.where(households.household == household, shown | units.known & bit, shown)
-            if not unsafe_units(units, trial, needs, rule, risk).any():
-                shown = trial
-    return shown
+        for together in cells_to_try(units, shown, place, households)[: trials - tried]:
+            tried += 1
+            trial = shown.copy()
+            trial[together] |= 1 << place
+            if not unsafe_units(units, trial, needs, rule, risk)[together].any():
+                shown, gained = trial, True
+    return shown, tried, gained
 
 
 def _blanks(units: Units, costs: Sequence[float], order: int, fixed: int) -> tuple[Ints, Floats]:
@@ -144,20 +184,34 @@ def _one_round(
     blanks_in_order: Ints,
     cost: Floats,
     only_more: bool,
+    *,
+    given: int = 0,
+    report: Report = unheard,
 ) -> int:
-    """Every unit at play has its turn; `shown` is changed, and how many changed is returned."""
+    """Every unit at play has its turn; `shown` is changed, and how many changed is returned.
+
+    Blanks of the keys in `given` stay as they are.
+    """
     from tacita.protect.suppression import response_loops as loops
 
     kind, factor, shares = _kernel_rule(units, shown, rule)
-    known, records = units.known, units.records.astype(np.float64)
+    known, records = units.known & (shown | ~given), units.records.astype(np.float64)
+    if given:
+        blanks_in_order = blanks_in_order[blanks_in_order & given == 0]
     needed = np.array([need.members for need in needs], dtype=np.int64)
     k = np.array([need.k for need in needs], dtype=np.int64)
     if risk is None or all(need.limits is None for need in needs):
         arguments = (needed, k, blanks_in_order, cost, kind, factor, shares, only_more)
-        return loops.respond(units.codes, shown, known, records, turns, *arguments)
+        changed, step = 0, max(1, LOOKS // len(shown))
+        for first in range(0, len(turns), step):
+            report(first / len(turns))
+            some = turns[first : first + step]
+            changed += loops.respond(units.codes, shown, known, records, some, *arguments)
+        return changed
     weights = units.weights if len(units.weights) else records
     changed = 0
-    for unit in map(int, turns):
+    for number, unit in enumerate(map(int, turns)):
+        report(number / len(turns))
         rows = (units.codes, shown)
         counted = [loops.tallies(*rows, numbers, unit, known[unit]) for numbers in (records, weights)]
         safe = np.ones(len(cost), dtype=bool)

@@ -15,11 +15,15 @@ import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
 from tacita.protect.suppression.combinations import Requirement, bits, places
+from tacita.protect.suppression.demands import demands_of
+from tacita.protect.suppression.reporting import Report, unheard
 from tacita.protect.suppression.units import Units
 from tacita.random import Draws
 
 MOST_SETS = 1 << 12
 """Of more keys than this many sets belong to, only the most valuable sets are tried, then ever fewer keys."""
+MOST_STARTS = 128
+"""They are parts of so many of the sets that the units show to begin with."""
 
 Risk = Callable[[Floats, Floats], Floats]
 """The risk of a correct link in a group, of its number of records and its sum of weights."""
@@ -54,18 +58,24 @@ def meeting(
 ) -> Bools:
     """Which wanted units would meet all requirements if each of them alone showed `would`.
 
-    On a set of keys the greatest k counts, so every set is counted once, for however many combinations of keys.
+    Every set of keys is counted once, for however many combinations, and not at all where a larger one decides.
     """
     safe = np.ones(len(wanted), dtype=bool)
     patterns, pattern = np.unique(would, return_inverse=True)
-    for members, k_by_pattern in _counts_needed(patterns, [need for need in needs if need.limits is None]).items():
-        k = np.zeros(len(patterns), dtype=np.int64)
-        k[list(k_by_pattern)] = list(k_by_pattern.values())
-        part = np.flatnonzero(safe & (k[pattern] > 0))
+    demands = demands_of([need for need in needs if need.limits is None])
+    by_set: dict[int, list[tuple[int, int]]] = {}
+    for place, each in enumerate(map(int, patterns)):
+        for members, k in demands.of(each):
+            by_set.setdefault(members, []).append((place, k))
+    for members, asked in by_set.items():
+        k_by_pattern = np.zeros(len(patterns), dtype=np.int64)
+        where, k_there = zip(*asked, strict=True)
+        k_by_pattern[list(where)] = k_there
+        part = np.flatnonzero(safe & (k_by_pattern[pattern] > 0))
         if len(part):
             f, _ = counted(units, shown, members, wanted[part])
             f = f + units.records[wanted[part]] * (shown[wanted[part]] & members != members)
-            safe[part] = f >= k[pattern[part]]
+            safe[part] = f >= k_by_pattern[pattern[part]]
     for need in needs:
         if need.limits is not None:
             inside = would & need.members
@@ -75,30 +85,26 @@ def meeting(
     return safe
 
 
-def _counts_needed(patterns: Ints, needs: Sequence[Requirement]) -> dict[int, dict[int, int]]:
-    """By set of keys: the k that it must have, by the place of the pattern of which it is the part that matters."""
-    found: dict[int, dict[int, int]] = {}
-    for place, pattern in enumerate(map(int, patterns)):
-        for need in needs:
-            by_pattern = found.setdefault(pattern & need.members, {})
-            by_pattern[place] = max(need.k, by_pattern.get(place, 0))
-    return found
-
-
-def sets_in_order(members: int, costs: Sequence[float], variant: int = 0, fixed: int = 0) -> Iterator[int]:
+def sets_in_order(
+    members: int, costs: Sequence[float], variant: int = 0, fixed: int = 0, shown: Ints | None = None
+) -> Iterator[int]:
     """The sets of keys that can be shown, from all of `members` to the `fixed` ones, by the cost of what is blanked.
 
-    Variants change the order of sets that cost the same, and of those that cost nearly the same.
+    Variants change the order of sets that cost the same, and of those that cost nearly the same. `shown` is what the
+    units show now: of many keys only the most valuable parts of that are tried.
     """
     keys = places(members & ~fixed)
-    if not all_sets(members & ~fixed):
-        yield from _most_valuable(members, keys, costs)
-        return
-    cost = np.zeros(1)
-    chosen = np.zeros(1, dtype=np.int64)
-    for key in keys:
-        cost = np.concatenate([cost, cost + costs[key]])
-        chosen = np.concatenate([chosen, chosen | 1 << key])
+    if all_sets(members & ~fixed):
+        cost = np.zeros(1)
+        chosen = np.zeros(1, dtype=np.int64)
+        for key in keys:
+            cost = np.concatenate([cost, cost + costs[key]])
+            chosen = np.concatenate([chosen, chosen | 1 << key])
+    else:
+        chosen = np.array(sorted(_most_valuable(members, fixed, costs, shown)), dtype=np.int64)
+        cost = np.zeros(len(chosen))
+        for key in keys:
+            cost = cost + costs[key] * (chosen >> key & 1)
     # Which order is tried is no secret: nothing is drawn that protects.
     draws, numbers = Draws(variant), np.arange(len(cost))
     tie = draws.uniform(numbers) if variant else numbers
@@ -114,34 +120,54 @@ def all_sets(members: int) -> bool:
     return 1 << members.bit_count() <= MOST_SETS
 
 
-def _most_valuable(members: int, keys: Sequence[int], costs: Sequence[float]) -> Iterator[int]:
-    """The most valuable sets of many keys, then one key fewer each time."""
-    keys = sorted(keys, key=lambda key: (costs[key], key))
+def _most_valuable(members: int, fixed: int, costs: Sequence[float], shown: Ints | None) -> set[int]:
+    """Of many keys what to blank: the least that takes a unit on from what it shows, then one key more each time."""
+    starts = [members]
+    if shown is not None:
+        patterns, units = np.unique(shown & members, return_counts=True)
+        most = np.lexsort((patterns, -units))[:MOST_STARTS]
+        starts = [int(patterns[place]) for place in most]
+    found: set[int] = set()
+    for start in starts:
+        keys = sorted(places(start & ~fixed), key=lambda key: (costs[key], key))
+        found.update(members & ~start | gone for gone in _cheapest_blanks(keys, costs, MOST_SETS // len(starts)))
+        found.update(members & ~start | bits(keys[:length]) for length in range(len(keys) + 1))
+    return found
+
+
+def _cheapest_blanks(keys: Sequence[int], costs: Sequence[float], count: int) -> Iterator[int]:
+    """The cheapest sets of keys, from the empty one; the keys are in the order of their costs."""
     queue: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
-    for _ in range(MOST_SETS):
+    for _ in range(count):
+        if not queue:
+            break
         cost, gone = heapq.heappop(queue)
-        yield members & ~bits(keys[place] for place in gone)
+        yield bits(keys[place] for place in gone)
         last = gone[-1] if gone else -1
         if last + 1 < len(keys):
             following = costs[keys[last + 1]]
             heapq.heappush(queue, (cost + following, (*gone, last + 1)))
             if gone:
                 heapq.heappush(queue, (cost + following - costs[keys[last]], (*gone[:-1], last + 1)))
-    for length in range(1, len(keys) + 1):
-        yield members & ~bits(keys[:length])
 
 
 def sweep(
-    units: Units, shown: Ints, need: Requirement, order: Iterator[int], risk: Risk | None = None
+    units: Units,
+    shown: Ints,
+    need: Requirement,
+    order: Iterator[int],
+    risk: Risk | None = None,
+    report: Report = unheard,
 ) -> tuple[Ints, int]:
     """What each unit shows so that one requirement holds for all that may be touched, and the looks that it took."""
     shown = shown.copy()
     inside = shown & need.members
     waiting = np.flatnonzero(units.free)
-    looks = 0
+    looks, all_units = 0, len(waiting)
     for members in order:
         if not len(waiting):
             break
+        report(1 - len(waiting) / all_units)
         possible = inside[waiting] & members == members
         wanted = waiting[possible]
         if not len(wanted):

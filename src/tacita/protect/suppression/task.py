@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +54,24 @@ class Task(NamedTuple):
     kept: int
     remarks: tuple[str, ...]
 
+    def rows(self, some: Ints) -> Task:
+        """Some of the records, as a file without strata."""
+        shared, goal = self.shared, self.goal
+        return self._replace(
+            codes=self.codes[some],
+            needs=[each if each.limits is None else each._replace(limits=each.limits[some]) for each in self.needs],
+            strata=None,
+            weights=None if self.weights is None else self.weights[some],
+            shared=None if shared is None else shared._replace(household=_renumbered(shared.household[some])),
+            goal=None
+            if goal is None
+            else goal._replace(household=_renumbered(goal.household[some]), attack=goal.attack[some]),
+        )
+
+
+def _renumbered(household: Ints) -> Ints:
+    return np.unique(household, return_inverse=True)[1]
+
 
 def prepared(asked: Asked, data: Data, scenario: Scenario, policy: Policy) -> Task:
     """The suppression of a file; the file is in the order of its record numbers."""
@@ -76,7 +94,7 @@ def prepared(asked: Asked, data: Data, scenario: Scenario, policy: Policy) -> Ta
     if asked.household_risk is not None:
         main = [keys.index(each) for each in next(iter(sets.values())).keys if each in keys]
         goal = HouseholdGoal(bits(main), asked.household_risk, _households(data, scenario), attack)
-    costs = costs_of(names, _ranks(asked.importance, data, scenario))
+    costs = costs_of(names, _ranks(asked.importance, data, scenario, names))
     kept, remarks = _kept(keys, data, scenario)
     return Task(
         keys=keys,
@@ -102,7 +120,16 @@ def _chosen(asked: Asked, scenario: Scenario) -> dict[str, KeySet]:
     unknown = [name for name in asked.key_sets if name not in sets]
     if unknown:
         raise TacitaError(f"key_sets not in the scenario: {check.quoted(unknown)}. They are {check.quoted(sets)}.")
+    if asked.combs and MAIN not in (asked.key_sets or sets):
+        raise TacitaError("combs are combinations of the main keys, which are not protected here; drop combs.")
     return {name: sets[name] for name in asked.key_sets or sets}
+
+
+def only_keys(what: str, names: Iterable[str], keys: Sequence[str]) -> None:
+    """All names are of keys that are protected."""
+    outside = [name for name in names if name not in keys]
+    if outside:
+        raise TacitaError(f"{what} must be of keys; {check.quoted(outside)} not among {check.quoted(keys)}.")
 
 
 def _requirements(
@@ -131,8 +158,9 @@ def _counts(name: str, places: list[int], k: int | None, combs: Any) -> list[Req
     return [Requirement(bits(places), k)]
 
 
-def _ranks(given: Mapping[str, int] | str, data: Data, scenario: Scenario) -> Mapping[str, int]:
+def _ranks(given: Mapping[str, int] | str, data: Data, scenario: Scenario, keys: Sequence[str]) -> Mapping[str, int]:
     if not isinstance(given, str):
+        only_keys("importance", given, keys)
         return given
     if not given:
         return {}
@@ -141,7 +169,10 @@ def _ranks(given: Mapping[str, int] | str, data: Data, scenario: Scenario) -> Ma
     # SUDA loads Numba, and few ask for it.
     from tacita.risk.suda import suda
 
-    return suda(data, scenario).importance()
+    ranks = suda(data, scenario).importance()
+    if not any(name in keys for name in ranks):
+        raise TacitaError("importance 'suda' is of the main keys, which are not protected here; give ranks.")
+    return {name: rank for name, rank in ranks.items() if name in keys}
 
 
 def _within(names: tuple[str, ...], data: Data) -> tuple[str, ...]:
@@ -172,7 +203,7 @@ def _shared(asked: Asked, keys: tuple[str, ...], data: Data, scenario: Scenario)
     if asked.household_variables is None:
         names = [name for name in scenario.household_variables if name in keys and scenario.household]
     else:
-        check.columns_exist("household_variables", asked.household_variables, keys)
+        only_keys("household_variables", asked.household_variables, keys)
         names = list(asked.household_variables)
     if not names:
         return None
