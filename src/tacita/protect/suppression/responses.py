@@ -27,6 +27,8 @@ MOST_KEYS = 14
 MOST_TURNS = 40
 """After so many rounds blanks are only added, so that it ends."""
 MOST_ORDERS = 4
+MORE_ORDERS = 16
+"""So many orders are tried if nobody's blanks settle in those."""
 LOOKS = 30_000_000
 """About so many pairs of units are worth looking at for further orders."""
 
@@ -54,12 +56,15 @@ def suppress_by_responses(
     orders = max(1, min(MOST_ORDERS, LOOKS // (int(start.sum()) * len(units.codes) * 4)))
     scarce = coverage(units, needs, rule)
     found = []
-    for order in range(orders):
-        told = part(report, 0.7 * order / orders, 0.7 * (order + 1) / orders)
-        found.append(_one_order(units, needs, costs, rule, risk, start, scarce, order, fixed, told))
-    shown = min(found, key=lambda each: total_cost(units, each, costs))
-    if isinstance(rule.factor, str):
-        # Shares that are worked out from the data change with every blank.
+    for order in range(MORE_ORDERS):
+        told = part(report, 0.7 * min(order / orders, 1.0), 0.7 * min((order + 1) / orders, 1.0))
+        shown, settled = _one_order(units, needs, costs, rule, risk, start, scarce, order, fixed, told)
+        found.append((not settled, total_cost(units, shown, costs), order, shown))
+        if order + 1 >= orders and any(not unsettled for unsettled, *_ in found):
+            break
+    unsettled, *_, shown = min(found, key=lambda each: each[:3])
+    if isinstance(rule.factor, str) or unsettled:
+        # Shares that are worked out from the data change with every blank, and some files never settle.
         shown = given_back(units, shown, needs, costs, rule, risk, None, part(report, 0.7, 0.85))
     if households is not None:
         told = part(report, 0.85, 1.0)
@@ -78,7 +83,8 @@ def _one_order(
     order: int,
     fixed: int,
     report: Report,
-) -> Ints:
+) -> tuple[Ints, bool]:
+    """What is shown in the end, and whether that was settled by everybody's own choice."""
     shown = units.known
     at_play = start.copy()
     blanks_in_order, cost = _blanks(units, costs, order, fixed)
@@ -93,7 +99,7 @@ def _one_order(
         at_play |= new
         if not changed and not new.any():
             break
-    return shown
+    return shown, number < MOST_TURNS
 
 
 def _whole_households(
