@@ -18,6 +18,7 @@ METRICS = {
     "chebyshev": chebyshev(np.array([1.0, 2.0])),
     "gower": gower(np.array([4.0, 3.0]), np.array([False, True])),
     "one column counts": euclidean(np.array([0.0, 1.0])),
+    "one category counts": gower(np.array([4.0, 3.0]), np.array([False, True]), np.array([0.0, 1.0])),
 }
 every_metric = pytest.mark.parametrize("name", METRICS)
 

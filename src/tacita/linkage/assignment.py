@@ -1,13 +1,15 @@
 """One-to-one assignment: every record of one file gets a record of its own in the other, at the least total distance.
 
-Small files are assigned by the dense algorithm. In large ones records bid for their partners in an auction: prices rise
-until everybody is content to within epsilon, and epsilon shrinks. Who is cheapest is asked of all records through a
-tree, never of a list of candidates alone, so the prices prove how far the total can be from the least one:
+Records of one variable are assigned by their order, small files by the dense algorithm. In others records bid for their
+partners in an auction: prices rise until everybody is content to within epsilon, and epsilon shrinks. Who is cheapest
+is asked of all records through a tree, never of a list of candidates alone, so the prices prove how far the total can
+be from the least one:
 for any prices p >= 0 no assignment costs less than sum_i min_j (c_ij + p_j) - sum_j p_j.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +18,7 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.compiled import compiled
 from tacita.linkage.distances import GREATEST, MISMATCH, SQUARE, Metric
 from tacita.linkage.equal_rows import coincident
+from tacita.linkage.links import own_distances
 from tacita.linkage.offers import WAITING, Offers, cheapest, distance, lowest_prices, offers, raise_price
 from tacita.linkage.sweep import in_threads
 from tacita.linkage.tree import build
@@ -30,6 +33,8 @@ FACTOR = 10.0
 """By this epsilon shrinks from phase to phase."""
 SLACK = 30.0
 """In epsilons: how much dearer than others may be what a record has in mind before it asks again."""
+MANY = 1_000
+"""From so many on bidders ask in threads."""
 PARTS = 16
 """The bidders are looked at in so many parts, by as many threads as there are processors."""
 EXACT = 1e-9
@@ -75,16 +80,21 @@ def assign(x: Floats, y: Floats, metric: Metric, *, gap: float = EXACT, dense: i
         return Assignment(np.arange(len(x)), np.zeros(len(x)), 0.0, 0.0)
     partner = coincident(x, y)
     rows, columns = np.flatnonzero(partner < 0), np.setdiff1d(np.arange(len(y)), partner)
-    bound, away = 0.0, np.zeros(len(x))
-    if len(rows) and len(rows) * len(columns) <= dense:
-        place, away[rows] = _dense(x[rows], y[columns], kept)
-        partner[rows] = columns[place]
-        bound = float(away.sum())
-    elif len(rows):
-        place, away[rows], bound = _auction(x[rows], y[columns], kept, gap)
+    away, bound = np.zeros(len(x)), 0.0
+    if len(rows):
+        place, away[rows], bound = _assigned(x[rows], y[columns], kept, gap, dense)
         partner[rows] = columns[place]
     total = float(away.sum())
     return Assignment(partner, away, total, min(bound, total))
+
+
+def _assigned(x: Floats, y: Floats, metric: Metric, gap: float, dense: int) -> tuple[Ints, Floats, float]:
+    """For each row of x its row of y, the distance, and what no assignment can beat: infinite if this is the best."""
+    if len(x) == len(y) and x.shape[1] == 1:
+        return *_in_order(x, y, metric), np.inf
+    if len(x) * len(y) <= dense:
+        return *_dense(x, y, metric), np.inf
+    return _auction(x, y, metric, gap)
 
 
 def all_distances(x: Floats, y: Floats, metric: Metric) -> Floats:
@@ -110,6 +120,13 @@ def _dense(x: Floats, y: Floats, metric: Metric) -> tuple[Ints, Floats]:
     matrix = all_distances(x, y, metric)
     rows, columns = linear_sum_assignment(matrix)
     return columns, matrix[rows, columns]
+
+
+def _in_order(x: Floats, y: Floats, metric: Metric) -> tuple[Ints, Floats]:
+    """Of one variable the lowest goes to the lowest and so on: no two partners gain by changing places."""
+    place = np.empty(len(x), np.int64)
+    place[np.argsort(x[:, 0], kind="stable")] = np.argsort(y[:, 0], kind="stable")
+    return place, own_distances(x, y[place], metric)
 
 
 class _Bidders(NamedTuple):
@@ -141,7 +158,7 @@ def _auction(x: Floats, y: Floats, metric: Metric, gap: float) -> tuple[Ints, Fl
     waiting, count, bound = _discontent(on_offer, bidders, metric, 0.0, away)
     epsilon = first = FIRST_EPSILON * bound / n
     while True:
-        _bid(on_offer, bidders, metric, epsilon, waiting, count)
+        _settle(on_offer, bidders, metric, epsilon, waiting, count)
         epsilon /= FACTOR
         waiting, count, bound = _discontent(on_offer, bidders, metric, epsilon, away)
         total = float(away.sum())
@@ -247,16 +264,49 @@ def _ask(
     bidders.limit[bidder] = sums[kept - 1] if kept < len(on_offer.price) else np.inf
 
 
-@compiled
-def _bid(on_offer: Offers, bidders: _Bidders, metric: Metric, epsilon: float, waiting: Ints, count: int) -> None:
+def _settle(on_offer: Offers, bidders: _Bidders, metric: Metric, epsilon: float, waiting: Ints, count: int) -> None:
     """Let everybody who waits bid until all have a place.
+
+    Who has to ask first waits for the others; then all of them ask, in as many threads as there are processors.
+    """
+    asking = np.empty(len(waiting), np.int64)
+    while count > 0:
+        count = _bid(on_offer, bidders, metric, epsilon, waiting, count, asking)
+        waiting, asking = asking, waiting
+        in_threads(
+            partial(_ask_all, on_offer, bidders, metric), np.array_split(waiting[:count], PARTS), worth=count > 0
+        )
+
+
+@compiled
+def _ask_all(on_offer: Offers, bidders: _Bidders, metric: Metric, asking: Ints) -> None:
+    kept = bidders.candidates.shape[1]
+    found, cost, sums = np.empty(kept, np.int64), np.empty(kept), np.empty(kept)
+    stack, limits = np.empty(WAITING, np.int64), np.empty(WAITING)
+    for bidder in asking:
+        _ask(on_offer, bidders, metric, bidder, found, cost, sums, stack, limits)
+
+
+@compiled
+def _bid(
+    on_offer: Offers, bidders: _Bidders, metric: Metric, epsilon: float, waiting: Ints, count: int, asking: Ints
+) -> int:
+    """Let those who wait bid until all have a place or many have to ask; how many that are, 0 if all have a place.
 
     A bidder takes what is cheapest for him and raises its price until it is epsilon dearer than the second cheapest.
     """
     n, kept = bidders.candidates.shape
     found, cost, sums = np.empty(kept, np.int64), np.empty(kept), np.empty(kept)
     stack, limits = np.empty(WAITING, np.int64), np.empty(WAITING)
-    while count > 0:
+    ask = 0
+    while True:
+        if count == 0:
+            if ask == 0 or ask >= MANY:
+                return ask
+            for at in range(ask):
+                _ask(on_offer, bidders, metric, asking[at], found, cost, sums, stack, limits)
+                waiting[at] = asking[at]
+            count, ask = ask, 0
         count -= 1
         bidder = waiting[count]
         if bidder >= n:
@@ -264,8 +314,9 @@ def _bid(on_offer: Offers, bidders: _Bidders, metric: Metric, epsilon: float, wa
         else:
             best, least, second = _two_least(on_offer, bidders, bidder)
             if not second <= bidders.limit[bidder] + SLACK * epsilon:
-                _ask(on_offer, bidders, metric, bidder, found, cost, sums, stack, limits)
-                best, least, second = _two_least(on_offer, bidders, bidder)
+                asking[ask] = bidder
+                ask += 1
+                continue
         rise = second - least if second < np.inf else 0.0
         raise_price(on_offer, best, on_offer.price[best] + rise + epsilon)
         before = bidders.holder[best]
