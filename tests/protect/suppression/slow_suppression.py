@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_matrix
+from suppression_problems import Asked
 
 import slow
-from tacita.arrays import Bools, Codes
+from tacita.arrays import Bools, Codes, Floats
 from tacita.protect.suppression.combinations import Requirement, places
 from tacita.scenario import MissingRule
 
@@ -16,12 +17,19 @@ def keys_of(codes: Codes) -> list[tuple[int | None, ...]]:
     return [tuple(int(code) or None for code in row) for row in codes]
 
 
-def counts(codes: Codes, members: int, rule: MissingRule) -> list[float]:
-    """What counts for each record on some keys, by the definition of the rule."""
+def sums(
+    codes: Codes, members: int, rule: MissingRule, weights: Sequence[float] | None = None
+) -> tuple[list[float], list[float]]:
+    """The records and the weights that count for each record on some keys, by the definition of the rule."""
     keys = keys_of(codes[:, places(members)])
     c = rule.factor if rule.name == "partial" else None
     alpha = float(rule.factor or 0) if rule.name == "sdcmicro" else None
-    return slow.frequencies(keys, [1.0] * len(keys), rule.name, c=c, alpha=alpha)[0]
+    return slow.frequencies(keys, [1.0] * len(keys) if weights is None else weights, rule.name, c=c, alpha=alpha)
+
+
+def counts(codes: Codes, members: int, rule: MissingRule) -> list[float]:
+    """What counts for each record on some keys, by the definition of the rule."""
+    return sums(codes, members, rule)[0]
 
 
 def unsafe(codes: Codes, needs: Sequence[Requirement], rule: MissingRule) -> Bools:
@@ -39,6 +47,55 @@ def unneeded(codes: Codes, gone: Bools, needs: Sequence[Requirement], rule: Miss
         shown[record, key] = codes[record, key]
         if not unsafe(shown, needs, rule)[record]:
             found.append((int(record), int(key)))
+    return found
+
+
+def violating(asked: Asked, gone: Bools) -> Bools:
+    """Who does not meet what is asked, or is in a household above its limit, with some cells blanked."""
+    codes, bit = asked.codes * ~gone, 0
+    if asked.strata is not None:
+        codes, bit = np.column_stack([codes, asked.strata]), 1 << codes.shape[1]
+
+    def risks(members: int) -> tuple[Floats, Floats]:
+        f, weight = (np.array(each) for each in sums(codes, members | bit, asked.rule, asked.weights))
+        return f, f if asked.risk is None else asked.risk(f, weight)
+
+    out = np.zeros(len(codes), dtype=bool)
+    for need in asked.needs:
+        f, risk = risks(need.members)
+        out |= f < need.k
+        out |= False if need.limits is None else risk > need.limits
+    if asked.goal is not None:
+        kept = 1.0 - asked.goal.attack * risks(asked.goal.members)[1]
+        for each in np.unique(asked.household):
+            here = asked.household == each
+            out[here] |= 1.0 - kept[here].prod() > asked.goal.limit * (1 + 1e-9)
+    return out
+
+
+def wasted(asked: Asked, gone: Bools) -> list[tuple[int, int]]:
+    """Blanked cells that could be shown again with their own record, or all members of its household, safe.
+
+    A key that households share is shown to all members again. -1 stands for all cells of a record at once: nobody is
+    touched who would be safe as he was, among others as they are now.
+    """
+    found = []
+    shared = asked.shared.variables if asked.shared is not None else ()
+    for record, key in zip(*np.nonzero(gone), strict=True):
+        who = np.array([record])
+        if key in shared:
+            who = np.flatnonzero((asked.household == asked.household[record]) & gone[:, key])
+        again = gone.copy()
+        again[who, key] = False
+        if not violating(asked, again)[who].any():
+            found.append((int(record), int(key)))
+    own = gone.copy()
+    own[:, list(shared)] = False
+    for record in np.flatnonzero(own.sum(axis=1) > 1):
+        again = gone.copy()
+        again[record] &= ~own[record]
+        if not violating(asked, again)[record]:
+            found.append((int(record), -1))
     return found
 
 

@@ -1,9 +1,33 @@
 """Small files and requirements to suppress."""
 
+from typing import NamedTuple
+
 import numpy as np
 from hypothesis import strategies as st
 
+from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.protect.suppression.combinations import Requirement, bits, of_sizes
+from tacita.protect.suppression.household_risk import suppress_to_household_risk
+from tacita.protect.suppression.households import HouseholdGoal
+from tacita.protect.suppression.kernel import Shared, Suppression, suppress
+from tacita.protect.suppression.risk_threshold import link_limits, link_risk, tried
+from tacita.protect.suppression.strata import is_one_more_key
+from tacita.protect.suppression.sweep import Risk
+from tacita.scenario import MissingRule
+
+RULES = (
+    "one_way",
+    "wildcard",
+    "conservative",
+    "partial(0.5)",
+    "partial(0.3)",
+    "partial(categories)",
+    "partial(expected)",
+    "own_category",
+    "sdcmicro(1)",
+    "sdcmicro(0.5)",
+)
+"""All rules under which suppression can help."""
 
 
 def codes_of(*rows: tuple[int, ...]) -> np.ndarray:
@@ -36,3 +60,87 @@ def requirements(draw: st.DrawFn, q: int) -> list[Requirement]:
         return of_sizes(range(q), draw(st.dictionaries(st.integers(1, q), st.integers(2, 3), min_size=1)))
     sets = draw(st.lists(st.sets(st.integers(0, q - 1), min_size=1), min_size=1, max_size=3))
     return [Requirement(bits(each), draw(st.integers(2, 3))) for each in sets]
+
+
+class Asked(NamedTuple):
+    """A suppression with any of its options."""
+
+    codes: Codes
+    needs: list[Requirement]
+    costs: list[float]
+    rule: MissingRule
+    household: Ints
+    strata: Codes | None = None
+    free: Bools | None = None
+    weights: Floats | None = None
+    risk: Risk | None = None
+    shared: Shared | None = None
+    goal: HouseholdGoal | None = None
+
+    @property
+    def touchable(self) -> Bools:
+        free = np.ones(len(self.codes), dtype=bool) if self.free is None else self.free
+        return free if self.shared is None else self.shared.all_free(free)
+
+    def suppressed(self) -> Suppression:
+        arguments = (self.codes, self.needs, self.costs, self.rule)
+        options = {"strata": self.strata, "free": self.free, "weights": self.weights, "shared": self.shared}
+        if self.goal is None:
+            return suppress(*arguments, risk=self.risk, **options)  # type: ignore[arg-type]
+        assert self.risk is not None
+        return suppress_to_household_risk(*arguments, self.goal, self.risk, **options)  # type: ignore[arg-type]
+
+
+def drawn(seed: int, rule: str, most: int = 12) -> Asked:
+    """A small random file and some of: ranks, combinations, key sets, strata, `only`, household variables, risks."""
+    draws = np.random.default_rng(seed)
+    n, q = int(draws.integers(4, most + 1)), int(draws.integers(1, 5))
+    codes = draws.integers(1, draws.integers(2, 6), (n, q))
+    if draws.random() < 0.6:
+        codes = codes * (draws.random((n, q)) > draws.choice([0.1, 0.3]))
+    household = np.unique(draws.integers(0, max(2, n // 2), n), return_inverse=True)[1]
+    asked = Asked(
+        codes.astype(np.uint32),
+        _some_needs(draws, q),
+        [1.0] * q if draws.random() < 0.5 else draws.integers(1, q + 1, q).astype(float).tolist(),
+        MissingRule.parse(rule),
+        household,
+    )
+    if draws.random() < 0.2 and is_one_more_key(asked.rule):
+        asked = asked._replace(strata=draws.integers(1, 3, n).astype(np.uint32))
+    if draws.random() < 0.3:
+        asked = asked._replace(free=draws.random(n) < 0.75)
+    if draws.random() < 0.3:
+        asked = asked._replace(shared=Shared(household, _some_keys(draws, q)))
+    return _with_risk(asked, draws) if draws.random() < 0.4 else asked
+
+
+def _some_keys(draws: np.random.Generator, q: int) -> tuple[int, ...]:
+    return tuple(sorted(set(draws.integers(0, q, int(draws.integers(1, q + 1))).tolist())))
+
+
+def _some_needs(draws: np.random.Generator, q: int) -> list[Requirement]:
+    kind = draws.choice(["all", "sizes", "sets"], p=[0.5, 0.25, 0.25])
+    if kind == "sizes":
+        return of_sizes(range(q), {int(size): int(draws.integers(2, 4)) for size in draws.integers(1, q + 1, 2)})
+    sets = [range(q)] if kind == "all" else [_some_keys(draws, q) for _ in range(draws.integers(1, 4))]
+    return [Requirement(bits(keys), int(draws.integers(2, 4))) for keys in sets]
+
+
+def _with_risk(asked: Asked, draws: np.random.Generator) -> Asked:
+    """A limit between the risk of all that is shown and that of nothing shown, for records or for households."""
+    n, q = asked.codes.shape
+    model = str(draws.choice(["M1", "M2", "M3", "M5"]))
+    weights = draws.choice([1.0, 2.0, 5.0, 20.0, 100.0], n)
+    risk, attack = link_risk(None, model), tried(model, n, None, weights)
+    most = (attack * risk(np.ones(n), weights)).max()
+    least = (attack * risk(np.full(n, float(n)), np.full(n, weights.sum()))).max()
+    limit = float(np.exp(draws.uniform(np.log(1.05 * least), np.log(max(most, 1.1 * least)))))
+    asked = asked._replace(weights=weights, risk=risk)
+    alone = draws.random() < 0.6
+    if draws.random() < 0.5:
+        limited = Requirement(asked.needs[0].members, 1, link_limits(limit, attack))
+        return asked._replace(needs=[limited] if alone else [*asked.needs, limited])
+    limit = min(0.95, limit * float(draws.choice([1, 2, 3])))
+    goal = HouseholdGoal((1 << q) - 1, limit, asked.household, attack)
+    return asked._replace(goal=goal, needs=[] if alone else asked.needs)

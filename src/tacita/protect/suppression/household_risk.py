@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from tacita import check
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.check import TacitaError
-from tacita.protect.suppression.combinations import Requirement, bits, places
+from tacita.protect.suppression.combinations import Requirement, places
+from tacita.protect.suppression.households import HouseholdGoal, Households
 from tacita.protect.suppression.improve import safe_with
-from tacita.protect.suppression.kernel import Shared, Suppression, suppress
+from tacita.protect.suppression.kernel import Shared, Suppression, no_own_need, suppress
+from tacita.protect.suppression.own_need import needed_by_itself
+from tacita.protect.suppression.problem import Problem
 from tacita.protect.suppression.reporting import Report, part, turn, unheard
 from tacita.protect.suppression.risk_threshold import link_limits
+from tacita.protect.suppression.settle import settled
 from tacita.protect.suppression.sweep import Risk, counted
-from tacita.protect.suppression.units import NO_WEIGHTS, Units, blanked, units_of
-from tacita.protect.suppression.verify import MOST_TRIALS, frequencies, unsafe
-from tacita.risk.household import at_least_one
+from tacita.protect.suppression.units import Units, blanked, units_of
+from tacita.protect.suppression.verify import frequencies, unsafe
 from tacita.scenario import MissingRule
 
 MOST_ROUNDS = 50
 ROUNDING = 1e-9
 """Limits of single records are a little stricter, so that rounding does not put their household above its own."""
-
-
-class HouseholdGoal(NamedTuple):
-    """No household may have a higher risk that one of its members is re-identified."""
-
-    members: int
-    """The keys, one bit each."""
-    limit: float
-    household: Ints
-    """By record."""
-    attack: Floats
-    """By record: the probability that the intruder tries it."""
-
-    def above(self, risk: Floats) -> Bools:
-        """Records whose household is above the limit, of the risk of each record."""
-        found: Bools = (at_least_one(risk, self.household, int(self.household.max()) + 1) > self.limit)[self.household]
-        return found
 
 
 def household_caps(risk: Floats, household: Ints, limit: float, free: Bools, floor: Floats) -> Floats:
@@ -116,63 +102,71 @@ def suppress_to_household_risk(
     free = np.ones(size, dtype=bool) if free is None else free
     free = free if shared is None else shared.all_free(free)
     options: dict[str, Any] = {"strata": strata, "free": free, "weights": weights, "risk": risk}
-    options |= {"shared": shared, "kept": kept}
+    options |= {"shared": shared, "kept": kept, "settle": False}
     full, fixed = codes, 0
     if strata is not None:
         full, fixed = np.column_stack([codes, strata]).astype(np.uint32), 1 << keys
+    units = units_of(full, free, weights, np.arange(size))
+    record = np.argsort(units.row)
     goal = goal._replace(members=goal.members | fixed)
-    needs_there = [need._replace(members=need.members | fixed) for need in needs]
-    sums = NO_WEIGHTS if weights is None else weights
-    at_start = goal.above(_risks(full, sums, goal, rule, risk))
-    at_start |= unsafe(full, np.ones(size, dtype=np.int64), sums, needs_there, rule, risk)
-    gone = np.zeros(full.shape, dtype=bool)
-    always = kept | fixed
-    floor = _risks(blanked(full, np.full(size, always)), sums, goal, MissingRule(), risk)
+    there = goal._replace(household=goal.household[record], attack=goal.attack[record])
+    by_unit = [_by_unit(need._replace(members=need.members | fixed), record) for need in needs]
+    households = None if shared is None else Households(shared.household[record], shared.variables)
+    problem = Problem(units, by_unit, [*costs, 1.0], rule, risk, households, kept | fixed, there)
+    at_start = np.logical_or(*_left(problem, units.known))
+    floor = _risks(problem._replace(rule=MissingRule()), units.known & problem.fixed)[units.row]
     caps = np.full(size, np.inf)
-    found = None
+    shown, found = units.known, None
     for number in range(MOST_ROUNDS):
-        by_record = _risks(full * ~gone, sums, goal, rule, risk)
+        by_record = _risks(problem, shown)[units.row]
         lower = household_caps(by_record, goal.household, goal.limit * (1 - ROUNDING), free, floor)
         lower[~goal.above(by_record)] = np.inf
         if found is not None and not np.isfinite(lower).any():
             break
         caps = np.minimum(caps, lower)
         limited = Requirement(goal.members & ~fixed, 1, link_limits(caps, goal.attack))
-        told = turn(part(report, 0.0, 0.8), number)
+        told = turn(part(report, 0.0, 0.7), number)
         found = suppress(codes, [*needs, limited], costs, rule, **options, report=told)
-        gone[:, :keys] = found.gone
+        shown = units.known & ~(found.gone[record] @ (np.int64(1) << np.arange(keys, dtype=np.int64)))
     else:
         raise TacitaError("the household risk could not be reached by suppression; recode first or ask for less.")
-
-    def violate(gone: Bools) -> Bools:
-        shown = full * ~gone
-        above = goal.above(_risks(shown, sums, goal, rule, risk))
-        return np.stack([above, unsafe(shown, np.ones(size, dtype=np.int64), sums, needs_there, rule, risk)])
-
-    told, shared_bits = part(report, 0.8, 1.0), bits(shared.variables) if shared is not None else 0
-    left, fuller = violate(gone), gone
     if rule.name == "one_way":
-        units = units_of(full, free, weights, np.arange(size))
-        shown = _given_back(units, gone, needs_there, goal, [*costs, 1.0], risk, shared_bits, told)
-        fuller = (blanked(units.codes, shown) != units.codes)[units.row]
-    if rule.name != "one_way" or (violate(fuller) & ~left).any():
-        # Also under the attack M2, where one more record of a small weight is not always safer.
-        fuller = _given_back_by_counting(
-            gone, costs, shared_bits, lambda trial: not (violate(trial) & ~left).any(), told
-        )
-    gone, left = fuller, violate(fuller)
-    _check_reached(left, free, goal.household)
-    return Suppression(gone[:, :keys], at_start, left[0] | left[1], found.needed & gone[:, :keys])
+        fuller = _given_back(problem, shown, part(report, 0.7, 0.8))
+        # Under the attack M2 one more record of a small weight is not always safer.
+        shown = shown if (_left(problem, fuller) & ~_left(problem, shown)).any() else fuller
+    _check_reached(problem, shown)
+    final = settled(problem, shown, at_start, part(report, 0.8, 1.0))
+    if final is None:
+        raise TacitaError(no_own_need(rule))
+    _check_reached(problem, final)
+    gone = (blanked(units.codes, final) != units.codes)[:, :keys]
+    needed = gone.copy()
+    for place in () if shared is None else shared.variables:
+        needed[:, place] &= needed_by_itself(problem, final, place)
+    left = np.logical_or(*_left(problem, final))
+    return Suppression(*(each[units.row] for each in (gone, at_start, left, needed)))
 
 
-def _check_reached(left: Bools, free: Bools, household: Ints) -> None:
-    """Only households with a member that may not be touched can be left above the limit, only such members below k.
+def _by_unit(need: Requirement, record: Ints) -> Requirement:
+    return need if need.limits is None else need._replace(limits=need.limits[record])
 
-    `left` has a row for each of the two.
-    """
-    bound = np.zeros(int(household.max()) + 1, dtype=bool)
-    bound[household[~free]] = True
-    missed = int((left[0] & ~bound[household] | left[1] & free).sum())
+
+def _left(problem: Problem, shown: Ints) -> Bools:
+    """Two rows, by unit: in a household above its limit; not meeting another requirement."""
+    units, goal = problem.units, problem.goal
+    assert goal is not None
+    codes = blanked(units.codes, shown)
+    missed = unsafe(codes, units.records, units.weights, problem.needs, problem.rule, problem.risk)
+    return np.stack([goal.above(_risks(problem, shown)), missed])
+
+
+def _check_reached(problem: Problem, shown: Ints) -> None:
+    """Only households with a member that may not be touched can be left above the limit, only such members below k."""
+    goal, free = problem.goal, problem.units.free
+    assert goal is not None
+    above, below = _left(problem, shown)
+    bound = np.isin(goal.household, goal.household[~free])
+    missed = int((above & ~bound | below & free).sum())
     if missed:
         raise TacitaError(
             f"suppression could not bring the households of {check.counted(missed, 'record')} to the risk; "
@@ -180,58 +174,33 @@ def _check_reached(left: Bools, free: Bools, household: Ints) -> None:
         )
 
 
-def _risks(codes: Codes, weights: Floats, goal: HouseholdGoal, rule: MissingRule, risk: Risk) -> Floats:
-    """By record: the risk of re-identification with what is shown."""
-    f, weight = frequencies(codes, np.ones(len(codes), dtype=np.int64), weights, goal.members, rule)
+def _risks(problem: Problem, shown: Ints) -> Floats:
+    """By unit: the risk of re-identification with what is shown."""
+    units, goal, risk = problem.units, problem.goal, problem.risk
+    assert goal is not None and risk is not None
+    codes = blanked(units.codes, shown)
+    f, weight = frequencies(codes, units.records, units.weights, goal.members, problem.rule)
     return goal.attack * risk(f, weight)
 
 
-def _given_back(
-    units: Units,
-    gone: Bools,
-    needs: Sequence[Requirement],
-    goal: HouseholdGoal,
-    costs: Sequence[float],
-    risk: Risk,
-    shared: int,
-    report: Report,
-) -> Ints:
+def _given_back(problem: Problem, shown: Ints, report: Report) -> Ints:
     """Show again what no household needs, one cell of a household at a time, the most valuable first."""
-    shown = np.empty(len(units.codes), dtype=np.int64)
-    shown[units.row] = units.known[units.row] & ~(gone @ (np.int64(1) << np.arange(gone.shape[1], dtype=np.int64)))
-    household, attack = np.empty(len(shown), dtype=np.int64), np.empty(len(shown))
-    household[units.row], attack[units.row] = goal.household, goal.attack
-    there = goal._replace(household=household, attack=attack)
-    changed = True
+    units, goal, risk = problem.units, problem.goal, problem.risk
+    assert goal is not None and risk is not None
+    shown, changed = shown.copy(), True
     while changed:
         changed = False
-        for place in sorted(range(gone.shape[1]), key=lambda place: (-costs[place], place)):
+        for place in problem.by_value:
             report(0.5)
             bit = 1 << place
             asked = np.flatnonzero((units.known & ~shown & bit != 0) & units.free)
-            if shared & bit or not len(asked):
+            if problem.shared & bit or not len(asked):
                 continue
-            willing = asked[safe_with(units, shown, asked, bit, needs, risk)[asked]]
-            chosen = _within(units, shown, willing, bit, there, risk)
+            willing = asked[safe_with(units, shown, asked, bit, problem.needs, risk)[asked]]
+            chosen = _within(units, shown, willing, bit, goal, risk)
             shown[chosen] |= bit
             changed |= len(chosen) > 0
     return shown
-
-
-def _given_back_by_counting(
-    gone: Bools, costs: Sequence[float], shared: int, safe: Callable[[Bools], bool], report: Report
-) -> Bools:
-    """Show again, one by one, cells that nobody needs, where nothing quicker than counting is known."""
-    tried = 0
-    for place in sorted(range(len(costs)), key=lambda place: (-costs[place], place)):
-        for record in () if shared >> place & 1 else np.flatnonzero(gone[:, place])[: MOST_TRIALS - tried]:
-            tried += 1
-            report(tried / MOST_TRIALS)
-            trial = gone.copy()
-            trial[record, place] = False
-            if safe(trial):
-                gone = trial
-    return gone
 
 
 def _within(units: Units, shown: Ints, asked: Ints, bit: int, goal: HouseholdGoal, risk: Risk) -> Ints:

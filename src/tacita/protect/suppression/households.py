@@ -1,4 +1,4 @@
-"""Variables that a household shares: blanked for all of its members or for none."""
+"""What goes for whole households: variables blanked for all members or for none, and the risk of all together."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacita.arrays import Bools, Ints
+from tacita.arrays import Bools, Floats, Ints
 from tacita.protect.suppression.combinations import bits
+from tacita.risk.household import at_least_one
 
 
 class Households(NamedTuple):
@@ -44,3 +45,20 @@ class Households(NamedTuple):
     def bits(self) -> int:
         """The columns as one number."""
         return bits(self.variables)
+
+
+class HouseholdGoal(NamedTuple):
+    """No household may have a higher risk that one of its members is re-identified."""
+
+    members: int
+    """The keys, one bit each."""
+    limit: float
+    household: Ints
+    """By record."""
+    attack: Floats
+    """By record: the probability that the intruder tries it."""
+
+    def above(self, risk: Floats) -> Bools:
+        """Records whose household is above the limit, of the risk of each record."""
+        found: Bools = (at_least_one(risk, self.household, int(self.household.max()) + 1) > self.limit)[self.household]
+        return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,13 +13,16 @@ from tacita.check import TacitaError
 from tacita.matching import MOST_KEYS
 from tacita.protect.suppression.combinations import Requirement, essential
 from tacita.protect.suppression.households import Households
-from tacita.protect.suppression.improve import needs_itself, suppress_one_way
+from tacita.protect.suppression.improve import suppress_one_way
 from tacita.protect.suppression.own_category import suppress_own_category
+from tacita.protect.suppression.own_need import needed_by_itself
+from tacita.protect.suppression.problem import Problem
 from tacita.protect.suppression.reporting import Report, part, unheard
 from tacita.protect.suppression.responses import suppress_by_responses
+from tacita.protect.suppression.settle import settled
 from tacita.protect.suppression.sweep import Risk
 from tacita.protect.suppression.units import Units, blanked, units_of
-from tacita.protect.suppression.verify import needed_by_itself, unsafe
+from tacita.protect.suppression.verify import unsafe
 from tacita.scenario import MissingRule
 
 
@@ -76,15 +79,17 @@ def suppress(
     risk: Risk | None = None,
     shared: Shared | None = None,
     kept: int = 0,
+    settle: bool = True,
     report: Report = unheard,
 ) -> Suppression:
     """The cells to blank so that every record meets every requirement under a missing-value rule.
 
     `codes` are 0 for missing; a cell of key j costs `costs[j]`. `strata` numbers the strata from 1: records count
-    inside theirs only. Only `free` records are touched. Limits of requirements are by record. The outcome is counted
-    again with the code that every measure uses; if a free record is still unsafe that is an error. `kept` are keys that
-    are never blanked, as bits; they have no missing values. A stratum counts as one more key that is always shown;
-    rules that look at all keys or the whole file at once need their strata cut apart first (`strata.by_stratum`).
+    inside theirs only. Only `free` records are touched. Limits of requirements are by record. `kept` are keys that are
+    never blanked, as bits; they have no missing values. The outcome is counted again with the code that every measure
+    uses; if a free record is still unsafe that is an error. So is a blank that its own record (for a shared key: its
+    household) does not need, unless `settle` is off. A stratum counts as one more key that is always shown; rules that
+    look at all keys or the whole file at once need their strata cut apart first (`strata.by_stratum`).
     """
     size, keys = codes.shape
     _check_keys(keys + (strata is not None))
@@ -100,31 +105,58 @@ def suppress(
     units = units_of(codes, free, weights, apart)
     by_unit = [_for_units(need, units) for need in all_needs]
     told = part(report, 0.0, 0.1)
-    at_start = unsafe(units.codes, units.records, units.weights, by_unit, rule, risk, told)[units.row]
-    households = None
-    if shared is not None:
-        # Every record is a unit of its own then, in another order.
-        record_of = np.empty(size, dtype=np.int64)
-        record_of[units.row] = np.arange(size)
-        households = Households(shared.household[record_of], shared.variables)
+    at_start = unsafe(units.codes, units.records, units.weights, by_unit, rule, risk, told)
+    households = None if shared is None else Households(shared.household[np.argsort(units.row)], shared.variables)
+    problem = Problem(units, by_unit, costs, rule, risk, households, fixed)
     shown = units.known
-    if (at_start & free).any():
-        told = part(report, 0.1, 0.9)
-        shown = _search(units, essential(by_unit, rule.name), costs, rule, risk, households, fixed, told)
+    if (at_start & units.free).any():
+        shown = _search(problem._replace(needs=essential(by_unit, rule.name)), part(report, 0.1, 0.8))
     released = blanked(units.codes, shown)
-    still = unsafe(released, units.records, units.weights, by_unit, rule, risk, part(report, 0.9, 1.0))
+    still = unsafe(released, units.records, units.weights, by_unit, rule, risk, part(report, 0.8, 0.9))
     if (still & units.free).any():
         raise TacitaError(_failure(int(units.records[still & units.free].sum()), rule, risk is not None))
+    if settle and (shown != units.known).any() and not _by_construction(problem):
+        problem, shown, at_start = _settled(problem, shown, at_start, weights, part(report, 0.9, 1.0))
+        units, released = problem.units, blanked(problem.units.codes, shown)
+        still = unsafe(released, units.records, units.weights, problem.needs, rule, risk)
     gone = (units.codes != released)[units.row][:, :keys]
     needed = gone.copy()
     for place in () if shared is None else shared.variables:
-        # Which member needs a shared blank; where counting it takes too long, those that violated.
-        if rule.name == "one_way":
-            itself: Bools | None = needs_itself(units, shown, by_unit, place, risk)
-        else:
-            itself = needed_by_itself(units, shown, by_unit, place, rule, risk)
-        needed[:, place] &= at_start if itself is None else itself[units.row]
-    return Suppression(gone, at_start, still[units.row], needed)
+        # Which member needs a shared blank.
+        needed[:, place] &= needed_by_itself(problem, shown, place)[units.row]
+    return Suppression(gone, at_start[units.row], still[units.row], needed)
+
+
+def _by_construction(problem: Problem) -> bool:
+    """Whether the search gives back every cell that its record does not need, and nobody is harmed by that."""
+    return problem.rule.name == "one_way" and problem.risk is None and problem.households is None
+
+
+def _settled(
+    problem: Problem, shown: Ints, at_start: Bools, weights: Floats | None, report: Report
+) -> tuple[Problem, Ints, Bools]:
+    """With no blank that its own record does not need; records of different weights are looked at one by one."""
+    row = problem.units.row
+    if weights is not None and len(problem.units.codes) < len(row):
+        units = units_of(problem.units.codes[row], problem.units.free[row], weights, np.arange(len(row)))
+        record = np.argsort(units.row)
+        needs = [
+            each if each.limits is None else each._replace(limits=each.limits[row][record]) for each in problem.needs
+        ]
+        problem = problem._replace(units=units, needs=needs)
+        shown, at_start = shown[row][record], at_start[row][record]
+    found = settled(problem, shown, at_start, report)
+    if found is None:
+        raise TacitaError(no_own_need(problem.rule))
+    return problem, found, at_start
+
+
+def no_own_need(rule: MissingRule) -> str:
+    """What is said where blanks would be left that only other records need."""
+    return (
+        f"suppression under missing {str(rule)!r} could not make every record safe without blanks that its own record "
+        f"does not need; recode first, ask for less, or choose the rule 'one_way'."
+    )
 
 
 def _check_keys(keys: int) -> None:
@@ -167,27 +199,18 @@ def _for_units(need: Requirement, units: Units) -> Requirement:
     return need._replace(limits=limits)
 
 
-def _search(
-    units: Units,
-    needs: Sequence[Requirement],
-    costs: Sequence[float],
-    rule: MissingRule,
-    risk: Risk | None,
-    households: Households | None,
-    fixed: int,
-    report: Report,
-) -> Ints:
-    options: dict[str, Any] = {"risk": risk, "households": households, "fixed": fixed, "report": report}
-    if rule.name == "one_way":
-        return suppress_one_way(units, needs, costs, **options)
-    if rule.name == "own_category":
-        return suppress_own_category(units, needs, costs, **options)
-    if rule.name == "no_match":
+def _search(problem: Problem, report: Report) -> Ints:
+    name = problem.rule.name
+    if name == "one_way":
+        return suppress_one_way(problem, report)
+    if name == "own_category":
+        return suppress_own_category(problem, report)
+    if name == "no_match":
         raise TacitaError(
             "suppression cannot help under missing 'no_match', where a record with a blank matches nobody and stays at "
             "risk; recode instead or choose the rule 'one_way'."
         )
-    return suppress_by_responses(units, needs, costs, rule, **options)
+    return suppress_by_responses(problem, report)
 
 
 def _failure(records: int, rule: MissingRule, limited: bool) -> str:

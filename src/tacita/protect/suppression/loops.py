@@ -1,4 +1,4 @@
-"""Compiled loop of local suppression: count the units that show some keys, by their values on them."""
+"""Compiled loops of local suppression: count the units that show some keys, by their values on them."""
 
 from __future__ import annotations
 
@@ -79,6 +79,77 @@ def counts_on(
         if weighted:
             summed[place] = sums[group[place]]
     return counted, summed
+
+
+@compiled
+def place_on(
+    words: Words,
+    inside: Ints,
+    records: Ints,
+    waiting: Ints,
+    group_words: Words,
+    group_shown: Ints,
+    group_records: Ints,
+    groups: int,
+    mask: Words,
+    members: int,
+    k: int,
+) -> tuple[int, int, int]:
+    """Place every waiting unit that counts k on a set of keys; how many wait then, how many groups, how many asked.
+
+    Units that were placed together show the same for good, so they are counted as one group. `inside` is set for those
+    that are placed; the waiting ones that stay are moved to the front, and new groups are added at the end.
+    """
+    wanted = 0
+    for unit in waiting:
+        wanted += inside[unit] & members == members
+    if wanted == 0:
+        return len(waiting), groups, 0
+    bits = 4
+    while (1 << bits) < 2 * wanted:
+        bits += 1
+    shift, last = np.uint64(64 - bits), (1 << bits) - 1
+    slots = np.full(1 << bits, -1, dtype=np.int32)
+    own = np.full(len(waiting), -1, dtype=np.int32)
+    values = np.empty((wanted, words.shape[1]), dtype=np.uint64)
+    new, total = np.zeros(wanted, dtype=np.int64), np.zeros(wanted, dtype=np.int64)
+    found = 0
+    for place in range(len(waiting)):
+        unit = waiting[place]
+        if inside[unit] & members != members:
+            continue
+        slot = np.int64(_mixed(words, unit, mask) >> shift)
+        while slots[slot] >= 0 and not _alike(words, unit, mask, values, slots[slot]):
+            slot = (slot + 1) & last
+        if slots[slot] < 0:
+            slots[slot] = found
+            for word in range(words.shape[1]):
+                values[found, word] = words[unit, word] & mask[word]
+            found += 1
+        own[place] = slots[slot]
+        new[slots[slot]] += records[unit]
+    for group in range(groups):
+        if group_shown[group] & members == members:
+            slot = np.int64(_mixed(group_words, group, mask) >> shift)
+            while slots[slot] >= 0:
+                if _alike(group_words, group, mask, values, slots[slot]):
+                    total[slots[slot]] += group_records[group]
+                    break
+                slot = (slot + 1) & last
+    stay = 0
+    for place in range(len(waiting)):
+        unit = waiting[place]
+        if own[place] >= 0 and new[own[place]] + total[own[place]] >= k:
+            inside[unit] = members
+        else:
+            waiting[stay] = unit
+            stay += 1
+    for group in range(found):
+        if new[group] + total[group] >= k:
+            group_words[groups] = values[group]
+            group_shown[groups], group_records[groups] = members, new[group]
+            groups += 1
+    return stay, groups, wanted
 
 
 @compiled

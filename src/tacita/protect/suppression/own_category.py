@@ -9,49 +9,34 @@ import numpy as np
 
 from tacita.arrays import Bools, Ints
 from tacita.protect.suppression.combinations import Requirement
-from tacita.protect.suppression.households import Households
+from tacita.protect.suppression.problem import Problem
 from tacita.protect.suppression.reporting import Report, part, turn, unheard
 from tacita.protect.suppression.sweep import Risk, enough, sets_in_order
 from tacita.protect.suppression.units import Units
-from tacita.protect.suppression.verify import given_back, unsafe_units
-from tacita.scenario import MissingRule
-
-RULE = MissingRule("own_category")
 
 
-def suppress_own_category(
-    units: Units,
-    needs: Sequence[Requirement],
-    costs: Sequence[float],
-    *,
-    risk: Risk | None = None,
-    households: Households | None = None,
-    fixed: int = 0,
-    report: Report = unheard,
-) -> Ints:
+def suppress_own_category(problem: Problem, report: Report = unheard) -> Ints:
     """The keys that each unit shows, as bits, so that enough records are alike, blanks included.
 
     Violating records are gathered in groups with the same blanks. Those that are left over join others that violated:
     a record that was safe is not drawn in to help, so it can be impossible.
     """
+    units, needs, households = problem.units, problem.needs, problem.households
     shown = units.known
     for number in count():
         before = shown
         for place, need in enumerate(needs):
-            told = part(turn(part(report, 0.0, 0.5), number), place / len(needs), (place + 1) / len(needs))
-            shown = _gather(units, shown, need, costs, risk, fixed, told)
+            told = part(turn(report, number), place / len(needs), (place + 1) / len(needs))
+            shown = _gather(problem, shown, need, told)
         if households is not None:
             shown = households.spread(units.known, shown)
         if np.array_equal(before, shown):
             break
-    if not unsafe_units(units, shown, needs, RULE, risk).any():
-        shown = given_back(units, shown, needs, costs, RULE, risk, households, part(report, 0.5, 1.0))
     return shown
 
 
-def _gather(
-    units: Units, shown: Ints, need: Requirement, costs: Sequence[float], risk: Risk | None, fixed: int, report: Report
-) -> Ints:
+def _gather(problem: Problem, shown: Ints, need: Requirement, report: Report) -> Ints:
+    units, costs, risk, fixed = problem.units, problem.costs, problem.risk, problem.fixed
     shown = shown.copy()
     inside = shown & need.members
     waiting = _violating(units, inside, need, risk) & units.free
@@ -67,7 +52,7 @@ def _gather(
     for unit in np.flatnonzero(waiting):
         if waiting[unit]:
             report(1 - waiting.sum() / all_units)
-            _draw_in(units, inside, placed, waiting, int(unit), need, costs, risk, fixed & need.members)
+            _draw_in(problem, inside, placed, waiting, int(unit), need)
     return shown & ~need.members | inside
 
 
@@ -95,23 +80,14 @@ def _alike(units: Units, inside: Ints, members: int, wanted: Ints, need: Require
     return enough(part, shown, members, np.searchsorted(rows, wanted), need._replace(limits=limits), risk)
 
 
-def _draw_in(
-    units: Units,
-    inside: Ints,
-    placed: Bools,
-    waiting: Bools,
-    unit: int,
-    need: Requirement,
-    costs: Sequence[float],
-    risk: Risk | None,
-    least: int,
-) -> None:
+def _draw_in(problem: Problem, inside: Ints, placed: Bools, waiting: Bools, unit: int, need: Requirement) -> None:
     """Blank everything for a unit that is left over and for the cheapest groups of violating ones, until it is safe."""
+    units, least = problem.units, problem.fixed & need.members
     columns = [place for place in range(units.codes.shape[1]) if least >> place & 1]
     same = (units.codes[:, columns] == units.codes[unit, columns]).all(axis=1)
     together = np.flatnonzero(same & waiting)
-    while not _alike(units, inside, least, together, need, risk).all():
-        group = _cheapest_group(units, inside, placed & same & (inside != least), costs)
+    while not _alike(units, inside, least, together, need, problem.risk).all():
+        group = _cheapest_group(units, inside, placed & same & (inside != least), problem.costs)
         if group is None:
             return
         together = np.union1d(together, group)

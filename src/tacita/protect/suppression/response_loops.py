@@ -12,7 +12,7 @@ import numpy as np
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.compiled import compiled
 
-WILDCARD, CONSERVATIVE, PARTIAL, SDCMICRO = 0, 1, 2, 3
+WILDCARD, CONSERVATIVE, PARTIAL, SDCMICRO, CATEGORIES, EXPECTED = range(6)
 
 
 @compiled
@@ -52,6 +52,7 @@ def _add_up(numbers: Floats) -> None:
 def counts_by_blanks(
     codes: Codes,
     shown: Ints,
+    records: Floats,
     numbers: Floats,
     unit: int,
     known: int,
@@ -60,15 +61,24 @@ def counts_by_blanks(
     differ: Floats,
     rule: int,
     factor: float,
-    shares: Floats,
 ) -> Floats:
-    """What a unit counts on some keys for every set of keys that it could blank."""
+    """What a unit counts on some keys for every set of keys that it could blank; -1 for sets that it cannot.
+
+    `numbers` are what is counted, the records or their weights.
+    """
     sets = len(disagree)
     out = np.empty(sets)
     outside = (sets - 1) & ~members
-    complete = _complete_count(
-        codes, shown, numbers, unit, known, members, disagree, differ, rule, factor, shares, outside
-    )
+    complete = -1.0
+    if known & members == members:
+        if rule == SDCMICRO:
+            complete = _sdcmicro_count(codes, shown, numbers, unit, members, members, factor)
+        elif rule >= CATEGORIES:
+            complete = _shared_count(codes, shown, records, numbers, unit, members, rule)
+        else:
+            # 1 for wildcard and 0 for conservative.
+            exact = differ[outside]
+            complete = _whole_again(exact + factor * (disagree[outside] - exact))
     for blanks in range(sets):
         if blanks & ~known:
             out[blanks] = -1.0
@@ -82,38 +92,21 @@ def counts_by_blanks(
 
 
 @compiled
-def _complete_count(
-    codes: Codes,
-    shown: Ints,
-    numbers: Floats,
-    unit: int,
-    known: int,
-    members: int,
-    disagree: Floats,
-    differ: Floats,
-    rule: int,
-    factor: float,
-    shares: Floats,
-    outside: int,
-) -> float:
-    """What a unit counts that shows all keys of a combination."""
-    if known & members != members:
-        return -1.0
-    if rule == SDCMICRO:
-        return _sdcmicro_count(codes, shown, numbers, unit, members, members, factor)
-    if rule == WILDCARD:
-        return float(disagree[outside])
-    exact = differ[outside]
-    if rule == CONSERVATIVE:
-        return float(exact)
-    if len(shares) == 0:
-        return float(exact + factor * (disagree[outside] - exact))
-    return _shared_count(codes, shown, numbers, unit, members, shares)
+def _whole_again(count: float) -> float:
+    """Ten times 0.3 is 3 and not 3 less rounding (`tacita.matching`)."""
+    nearest = np.rint(count)
+    return float(nearest) if abs(count - nearest) <= 1e-13 * count else count
 
 
 @compiled
-def _shared_count(codes: Codes, shown: Ints, numbers: Floats, unit: int, members: int, shares: Floats) -> float:
-    """Others that could match, each by the product of the shares of the keys that it does not show."""
+def _shared_count(
+    codes: Codes, shown: Ints, records: Floats, numbers: Floats, unit: int, members: int, rule: int
+) -> float:
+    """What a complete unit counts: others by the product of the shares of the keys that they do not show."""
+    if rule == CATEGORIES:
+        shares = _shares_of_categories(codes, shown, unit, members)
+    else:
+        shares = _shares_of_value(codes, shown, records, unit, members)
     total = 0.0
     for other in range(len(codes)):
         part = 1.0
@@ -126,7 +119,50 @@ def _shared_count(codes: Codes, shown: Ints, numbers: Floats, unit: int, members
                         part = 0.0
                         break
         total += part * numbers[other]
-    return float(total)
+    return _whole_again(total)
+
+
+@compiled
+def _shares_of_categories(codes: Codes, shown: Ints, unit: int, members: int) -> Floats:
+    """By key: 1 / number of categories that occur if the unit shows its own."""
+    shares = np.ones(codes.shape[1])
+    for column in range(codes.shape[1]):
+        if members >> column & 1:
+            occurs = np.zeros(codes[:, column].max() + 1, dtype=np.bool_)
+            occurs[codes[unit, column]] = True
+            for other in range(len(codes)):
+                if shown[other] >> column & 1:
+                    occurs[codes[other, column]] = True
+            # What the unit shows now may differ, but its code is marked anyway.
+            shares[column] = 1.0 / occurs.sum()
+    return shares
+
+
+@compiled
+def _shares_of_value(codes: Codes, shown: Ints, records: Floats, unit: int, members: int) -> Floats:
+    """By key: the share with the unit's value among other complete records that agree on all other keys."""
+    twins = records[unit]
+    alike = np.full(codes.shape[1], records[unit])
+    for other in range(len(codes)):
+        if other == unit or shown[other] & members != members:
+            continue
+        apart, where = 0, 0
+        for column in range(codes.shape[1]):
+            if members >> column & 1 and codes[other, column] != codes[unit, column]:
+                apart += 1
+                where = column
+                if apart > 1:
+                    break
+        if apart == 0:
+            twins += records[other]
+            alike += records[other]
+        elif apart == 1:
+            alike[where] += records[other]
+    shares = np.zeros(codes.shape[1])
+    for column in range(codes.shape[1]):
+        if alike[column] > 1:
+            shares[column] = (twins - 1) / (alike[column] - 1)
+    return shares
 
 
 @compiled
@@ -152,7 +188,7 @@ def _sdcmicro_count(
             total += numbers[other]
         elif not (pattern == members and theirs == 0 and not single):
             total += alpha * numbers[other]
-    return float(total)
+    return _whole_again(total)
 
 
 @compiled
@@ -160,7 +196,7 @@ def respond(
     codes: Codes,
     shown: Ints,
     known: Ints,
-    numbers: Floats,
+    records: Floats,
     turn: Ints,
     needed: Ints,
     k: Ints,
@@ -168,7 +204,6 @@ def respond(
     cost: Floats,
     rule: int,
     factor: float,
-    shares: Floats,
     only_more: bool,
 ) -> int:
     """Each unit in turn blanks what is cheapest for itself, given what the others show; how many changed.
@@ -179,7 +214,7 @@ def respond(
     outside_all = len(cost) - 1
     for unit in turn:
         now = known[unit] & ~shown[unit]
-        disagree, differ = tallies(codes, shown, numbers, unit, known[unit])
+        disagree, differ = tallies(codes, shown, records, unit, known[unit])
         safe = np.ones(len(cost), dtype=np.bool_)
         for place in range(len(needed)):
             members = needed[place]
@@ -190,7 +225,7 @@ def respond(
                         safe[blanks] = False
             else:
                 counts = counts_by_blanks(
-                    codes, shown, numbers, unit, known[unit], members, disagree, differ, rule, factor, shares
+                    codes, shown, records, records, unit, known[unit], members, disagree, differ, rule, factor
                 )
                 for blanks in range(len(cost)):
                     if counts[blanks] < k[place]:

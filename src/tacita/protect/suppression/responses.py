@@ -7,18 +7,16 @@ it again would be cheaper, so it cannot be safe. Nobody is a decoy for others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
-from tacita.protect.suppression.combinations import Requirement
 from tacita.protect.suppression.households import Households
+from tacita.protect.suppression.own_need import shown_safely, unneeded
+from tacita.protect.suppression.problem import Problem
 from tacita.protect.suppression.reporting import Report, part, turn, unheard
-from tacita.protect.suppression.sweep import Risk
-from tacita.protect.suppression.units import Units, blanked, total_cost
-from tacita.protect.suppression.verify import MOST_TRIALS, cells_to_try, coverage, given_back, unsafe, unsafe_units
+from tacita.protect.suppression.units import total_cost
+from tacita.protect.suppression.verify import coverage, unsafe_units
 from tacita.random import Draws
 from tacita.scenario import MissingRule
 
@@ -33,142 +31,91 @@ LOOKS = 30_000_000
 """About so many pairs of units are worth looking at for further orders."""
 
 
-def suppress_by_responses(
-    units: Units,
-    needs: Sequence[Requirement],
-    costs: Sequence[float],
-    rule: MissingRule,
-    *,
-    risk: Risk | None = None,
-    households: Households | None = None,
-    fixed: int = 0,
-    report: Report = unheard,
-) -> Ints:
+def suppress_by_responses(problem: Problem, report: Report = unheard) -> Ints:
     """The keys that each unit shows, as bits, so that every requirement holds under a rule that counts blanks."""
+    units, needs, rule = problem.units, problem.needs, problem.rule
     if units.codes.shape[1] > MOST_KEYS:
         raise TacitaError(
             f"suppression under missing {rule.name!r} takes at most {MOST_KEYS} keys; "
             f"got {units.codes.shape[1]}, use fewer or the rule 'one_way'."
         )
-    start = unsafe(units.codes, units.records, units.weights, needs, rule, risk) & units.free
+    start = unsafe_units(units, units.known, needs, rule, problem.risk)
     if not start.any():
         return units.known
     orders = max(1, min(MOST_ORDERS, LOOKS // (int(start.sum()) * len(units.codes) * 4)))
     scarce = coverage(units, needs, rule)
     found = []
     for order in range(MORE_ORDERS):
-        told = part(report, 0.7 * min(order / orders, 1.0), 0.7 * min((order + 1) / orders, 1.0))
-        shown, settled = _one_order(units, needs, costs, rule, risk, start, scarce, order, fixed, told)
-        found.append((not settled, total_cost(units, shown, costs), order, shown))
+        told = part(report, 0.8 * min(order / orders, 1.0), 0.8 * min((order + 1) / orders, 1.0))
+        shown, settled = _one_order(problem, start, scarce, order, told)
+        found.append((not settled, total_cost(units, shown, problem.costs), order, shown))
         if order + 1 >= orders and any(not unsettled for unsettled, *_ in found):
             break
-    unsettled, *_, shown = min(found, key=lambda each: each[:3])
-    if isinstance(rule.factor, str) or unsettled:
-        # Shares that are worked out from the data change with every blank, and some files never settle.
-        shown = given_back(units, shown, needs, costs, rule, risk, None, part(report, 0.7, 0.85))
-    if households is not None:
-        told = part(report, 0.85, 1.0)
-        shown = _whole_households(units, shown, needs, costs, rule, risk, households, fixed, told)
+    *_, shown = min(found, key=lambda each: each[:3])
+    if problem.households is not None:
+        shown = _whole_households(problem, problem.households, shown, part(report, 0.8, 1.0))
     return shown
 
 
-def _one_order(
-    units: Units,
-    needs: Sequence[Requirement],
-    costs: Sequence[float],
-    rule: MissingRule,
-    risk: Risk | None,
-    start: Bools,
-    scarce: Floats,
-    order: int,
-    fixed: int,
-    report: Report,
-) -> tuple[Ints, bool]:
+def _one_order(problem: Problem, start: Bools, scarce: Floats, order: int, report: Report) -> tuple[Ints, bool]:
     """What is shown in the end, and whether that was settled by everybody's own choice."""
-    shown = units.known
+    shown = problem.units.known
     at_play = start.copy()
-    blanks_in_order, cost = _blanks(units, costs, order, fixed)
+    blanks = _blanks(problem, order)
     # Those who lack most first: their blanks help others, who may then need none.
     places = np.arange(len(shown))
     turn_order = np.lexsort((Draws(order).uniform(places) if order else places, scarce))
     for number in range(2 * MOST_TURNS + len(shown)):
         turns = turn_order[at_play[turn_order]]
-        more, told = number >= MOST_TURNS, turn(report, number)
-        changed = _one_round(units, shown, needs, rule, risk, turns, blanks_in_order, cost, more, report=told)
-        new = unsafe_units(units, shown, needs, rule, risk) & ~at_play
+        changed = _one_round(problem, shown, turns, blanks, number >= MOST_TURNS, report=turn(report, number))
+        new = unsafe_units(problem.units, shown, problem.needs, problem.rule, problem.risk) & ~at_play
         at_play |= new
         if not changed and not new.any():
             break
     return shown, number < MOST_TURNS
 
 
-def _whole_households(
-    units: Units,
-    shown: Ints,
-    needs: Sequence[Requirement],
-    costs: Sequence[float],
-    rule: MissingRule,
-    risk: Risk | None,
-    households: Households,
-    fixed: int,
-    report: Report,
-) -> Ints:
-    """Blank household variables for all members, repair what that breaks, and give back what is not needed any more."""
-    blanks_in_order, cost = _blanks(units, costs, 0, fixed)
-    shared, trials = households.bits, MOST_TRIALS
+def _whole_households(problem: Problem, households: Households, shown: Ints, report: Report) -> Ints:
+    """Blank household variables for all members, repair what that breaks, and show what is not needed any more."""
+    units, shared, blanks = problem.units, households.bits, _blanks(problem, 0)
     for number in range(2 * MOST_TURNS + len(shown)):
         shown = households.spread(units.known, shown)
-        told = turn(part(report, 0.0, 0.7), number)
+        told = turn(report, number)
+        changed = 0
         if number < MOST_TURNS:
             # Each member answers to what the households blank, with keys of its own.
             at_play = np.flatnonzero((units.known & ~shown & ~shared != 0) & units.free)
-            changed = _one_round(
-                units, shown, needs, rule, risk, at_play, blanks_in_order, cost, False, given=shared, report=told
-            )
-        bad = np.flatnonzero(unsafe_units(units, shown, needs, rule, risk))
+            changed = _one_round(problem, shown, at_play, blanks, False, given=shared, report=told)
+        bad = np.flatnonzero(unsafe_units(units, shown, problem.needs, problem.rule, problem.risk))
         if len(bad):
-            added = _one_round(units, shown, needs, rule, risk, bad, blanks_in_order, cost, True, report=told)
-            if not added and (number >= MOST_TURNS or not changed):
+            added = _one_round(problem, shown, bad, blanks, True, report=told)
+            if not added and not changed:
                 break
-        elif number >= MOST_TURNS:
-            break
         elif not changed:
-            shown, tried, gained = _shared_back(units, shown, needs, rule, risk, households, trials)
-            trials -= tried
-            if not gained and not isinstance(rule.factor, str):
-                # Every blank is needed by its own record, or by a member of its household.
-                return shown
-            if not gained:
+            before = shown
+            if number < MOST_TURNS:
+                shown = _shared_back(problem, shown)
+            if shown is before:
                 break
-    return given_back(units, shown, needs, costs, rule, risk, households, part(report, 0.7, 1.0))
+    return shown
 
 
-def _shared_back(
-    units: Units,
-    shown: Ints,
-    needs: Sequence[Requirement],
-    rule: MissingRule,
-    risk: Risk | None,
-    households: Households,
-    trials: int,
-) -> tuple[Ints, int, bool]:
-    """Show what no member of a household needs, whoever else does; how many were tried, and whether any was shown."""
-    tried, gained = 0, False
-    for place in households.variables:
-        for together in cells_to_try(units, shown, place, households)[: trials - tried]:
-            tried += 1
-            trial = shown.copy()
-            trial[together] |= 1 << place
-            if not unsafe_units(units, trial, needs, rule, risk)[together].any():
-                shown, gained = trial, True
-    return shown, tried, gained
+def _shared_back(problem: Problem, shown: Ints) -> Ints:
+    """Show what no member of a household needs, whoever else does, one after the other."""
+    found = unneeded(problem, shown)
+    for each in range(found.size):
+        blank = found.some(np.array([each]))
+        if blank.bits[0] & problem.shared and shown_safely(problem, shown, blank)[0]:
+            shown = blank.again(shown)
+    return shown
 
 
-def _blanks(units: Units, costs: Sequence[float], order: int, fixed: int) -> tuple[Ints, Floats]:
+def _blanks(problem: Problem, order: int) -> tuple[Ints, Floats]:
     """All sets of blanks, the cheapest first, and the cost of each; keys that are always shown are never in one.
 
     Where sets cost the same, first those whose keys have the most values: a blank there helps the most others.
     """
+    units, costs = problem.units, problem.costs
     cost, gain = np.zeros(1), np.zeros(1)
     for place in range(units.codes.shape[1]):
         cost = np.concatenate([cost, cost + costs[place]])
@@ -177,18 +124,14 @@ def _blanks(units: Units, costs: Sequence[float], order: int, fixed: int) -> tup
     if order > 1:
         gain = gain * (0.5 + Draws(order).uniform(sets, 1))
     ordered = np.lexsort((sets, -gain, cost))
-    return ordered[ordered & fixed == 0], cost
+    return ordered[ordered & problem.fixed == 0], cost
 
 
 def _one_round(
-    units: Units,
+    problem: Problem,
     shown: Ints,
-    needs: Sequence[Requirement],
-    rule: MissingRule,
-    risk: Risk | None,
     turns: Ints,
-    blanks_in_order: Ints,
-    cost: Floats,
+    blanks: tuple[Ints, Floats],
     only_more: bool,
     *,
     given: int = 0,
@@ -200,14 +143,16 @@ def _one_round(
     """
     from tacita.protect.suppression import response_loops as loops
 
-    kind, factor, shares = _kernel_rule(units, shown, rule)
+    units, needs, risk = problem.units, problem.needs, problem.risk
+    kind, factor = _kernel_rule(problem.rule)
     known, records = units.known & (shown | ~given), units.records.astype(np.float64)
+    blanks_in_order, cost = blanks
     if given:
         blanks_in_order = blanks_in_order[blanks_in_order & given == 0]
     needed = np.array([need.members for need in needs], dtype=np.int64)
     k = np.array([need.k for need in needs], dtype=np.int64)
     if risk is None or all(need.limits is None for need in needs):
-        arguments = (needed, k, blanks_in_order, cost, kind, factor, shares, only_more)
+        arguments = (needed, k, blanks_in_order, cost, kind, factor, only_more)
         changed, step = 0, max(1, LOOKS // len(shown))
         for first in range(0, len(turns), step):
             report(first / len(turns))
@@ -223,7 +168,7 @@ def _one_round(
         safe = np.ones(len(cost), dtype=bool)
         for need in needs:
             f, weight = (
-                loops.counts_by_blanks(*rows, each, unit, known[unit], need.members, *sums, kind, factor, shares)
+                loops.counts_by_blanks(*rows, records, each, unit, known[unit], need.members, *sums, kind, factor)
                 for each, sums in zip((records, weights), counted, strict=True)
             )
             safe &= f >= need.k
@@ -238,19 +183,13 @@ def _one_round(
     return changed
 
 
-def _kernel_rule(units: Units, shown: Ints, rule: MissingRule) -> tuple[int, float, Floats]:
+def _kernel_rule(rule: MissingRule) -> tuple[int, float]:
+    """The rule's number in the loops, and its factor."""
     from tacita.protect.suppression import response_loops as loops
 
-    none = np.empty(0)
+    if isinstance(rule.factor, str):
+        return (loops.CATEGORIES if rule.factor == "categories" else loops.EXPECTED), 0.0
     if rule.name == "wildcard":
-        return loops.WILDCARD, 1.0, none
-    if rule.name == "sdcmicro":
-        return loops.SDCMICRO, float(rule.factor or 0.0), none
-    if rule.name == "partial" and isinstance(rule.factor, int | float):
-        return loops.PARTIAL, float(rule.factor), none
-    if rule.name == "partial" and rule.factor == "categories":
-        released = blanked(units.codes, shown)
-        categories = [(np.unique(column) > 0).sum() for column in released.T]
-        return loops.PARTIAL, 1.0, 1.0 / np.maximum(1, np.array(categories))
-    # Conservative; also where a share is worked out from the data, as the least that it can be.
-    return loops.CONSERVATIVE, 0.0, none
+        return loops.WILDCARD, 1.0
+    kinds = {"sdcmicro": loops.SDCMICRO, "partial": loops.PARTIAL, "conservative": loops.CONSERVATIVE}
+    return kinds[rule.name], float(rule.factor or 0.0)

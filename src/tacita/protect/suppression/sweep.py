@@ -160,8 +160,38 @@ def sweep(
     report: Report = unheard,
 ) -> tuple[Ints, int]:
     """What each unit shows so that one requirement holds for all that may be touched, and the looks that it took."""
-    shown = shown.copy()
-    inside = shown & need.members
+    place = _sweep_with_limits if need.limits is not None else _sweep
+    inside, looks = place(units, shown & need.members, need, order, risk, report)
+    return shown & ~need.members | inside, looks
+
+
+def _sweep(
+    units: Units, inside: Ints, need: Requirement, order: Iterator[int], risk: Risk | None, report: Report
+) -> tuple[Ints, int]:
+    # Numba loads when the first file is suppressed, not with the package.
+    from tacita.protect.suppression.loops import place_on
+
+    waiting, others = np.flatnonzero(units.free), np.flatnonzero(~units.free)
+    # Room for those that may not be touched, and for as many groups as there are units.
+    words, shown, records = np.empty_like(units.words), np.empty_like(inside), np.empty_like(inside)
+    groups, looks, all_units = len(others), 0, len(waiting)
+    words[:groups], shown[:groups], records[:groups] = units.words[others], inside[others], units.records[others]
+    for members in order:
+        if not len(waiting):
+            break
+        report(1 - len(waiting) / all_units)
+        mask = units.mask(members)
+        stay, groups, wanted = place_on(
+            units.words, inside, units.records, waiting, words, shown, records, groups, mask, members, need.k
+        )
+        waiting = waiting[:stay]
+        looks += (len(inside) + 4 * wanted) * (wanted > 0)
+    return inside, looks
+
+
+def _sweep_with_limits(
+    units: Units, inside: Ints, need: Requirement, order: Iterator[int], risk: Risk | None, report: Report
+) -> tuple[Ints, int]:
     waiting = np.flatnonzero(units.free)
     looks, all_units = 0, len(waiting)
     for members in order:
@@ -172,15 +202,13 @@ def sweep(
         wanted = waiting[possible]
         if not len(wanted):
             continue
-        looks += len(shown) + 4 * len(wanted)
-        safe = enough(units, shown, members, wanted, need, risk)
-        placed = wanted[safe]
-        shown[placed] = shown[placed] & ~need.members | members
-        inside[placed] = members
+        looks += len(inside) + 4 * len(wanted)
+        safe = enough(units, inside, members, wanted, need, risk)
+        inside[wanted[safe]] = members
         keep = np.ones(len(waiting), dtype=bool)
         keep[np.flatnonzero(possible)[safe]] = False
         waiting = waiting[keep]
-    return shown, looks
+    return inside, looks
 
 
 def violating(units: Units, shown: Ints, needs: Sequence[Requirement], risk: Risk | None = None) -> Bools:

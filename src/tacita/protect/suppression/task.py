@@ -14,7 +14,7 @@ from tacita.data import Data
 from tacita.keys import distinct_keys, survey_weights
 from tacita.policy import Policy
 from tacita.protect.suppression.combinations import Requirement, bits, of_sizes
-from tacita.protect.suppression.household_risk import HouseholdGoal
+from tacita.protect.suppression.households import HouseholdGoal
 from tacita.protect.suppression.importance import costs_of
 from tacita.protect.suppression.kernel import Shared
 from tacita.protect.suppression.risk_threshold import link_limits, link_risk, tried
