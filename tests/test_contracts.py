@@ -325,8 +325,8 @@ def test_no_match_is_like_nobody(name: str) -> None:
 def test_the_rule_makes_a_difference(name: str) -> None:
     """Otherwise the tests above would show nothing."""
     seen = {str(figures(MEASURES[name](survey(), scenario(missing=rule))).rows()) for rule in RULES}
-    if name != "benchmark":  # the same few stand out under every rule here
-        assert len(seen) > 2
+    # Of the benchmark here nearly the same few stand out under every rule.
+    assert len(seen) > (1 if name == "benchmark" else 2)
 
 
 # Files.

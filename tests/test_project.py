@@ -1,5 +1,7 @@
 """Project files, `tacita protect` and `tacita run`."""
 
+import errno
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -268,5 +270,6 @@ def test_folders_that_the_system_refuses_are_a_mistake_of_the_user(home: Path, r
     arguments = [home / "people.csv", "--plan", home / "plan.toml", "--keys", "sex"]
     code, _, err = run("protect", *arguments, "--out", home / ("x" * 5000))
     assert code == 2
-    assert err.startswith("tacita: the folder for the release cannot be used (")
+    assert err.startswith("tacita: folder 'xxx")
+    assert err.endswith(f" could not be written ({os.strerror(errno.ENAMETOOLONG)}); nothing was changed.\n")
     assert err.count("\n") == 1

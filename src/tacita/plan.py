@@ -12,7 +12,7 @@ import numpy as np
 from tacita import check, frame
 from tacita.changes import changes, shared_rows
 from tacita.check import TacitaError
-from tacita.data import Data
+from tacita.data import Data, Variable
 from tacita.declared import Declared
 from tacita.policy import Policy
 from tacita.protect.step import Context, Progress, Step, silent
@@ -158,7 +158,7 @@ class Plan(Declared):
             who = remaining
         show(1.0, "release")
         return Release(
-            data=now.rebuilt(),
+            data=_told(now, who).rebuilt(),
             plan=self,
             scenario=who,
             original_scenario=scenario,
@@ -197,17 +197,42 @@ def _followed(who: Scenario, before: Data, after: Data) -> Scenario:
 
 
 def _followed_codes(codes: tuple[Any, ...], before: Data, after: Data, name: str) -> tuple[Any, ...]:
+    """What records with one of the codes have after a step: values that nobody else has, or that are declared missing.
+
+    A value that others have too and that is not declared missing is a category like any other.
+    """
     was, now = shared_rows(before.record, after.record)
-    old, new = frame.coded(before.table, name), frame.coded(after.table, name)
+    old, new, known = frame.coded(before.table, name), frame.coded(after.table, name), after.variable(name)
+    had, has = old.codes[was], new.codes[now]
+    place_of = {value: place for place, value in enumerate(old.values, start=1)}
+    places = {code: place_of[code] for code in codes if code in place_of}
+    others = set(has[~np.isin(had, list(places.values()))].tolist())
     followed: list[Any] = []
     for code in codes:
-        place = old.values.index(code) + 1 if code in old.values else -1
-        inside = old.codes[was] == place
-        became = set(new.codes[now][inside].tolist()) - {0}
-        # Only where all of them, and nobody else, have one new value.
-        alone = len(became) == 1 and not bool(np.isin(new.codes[now][~inside], list(became)).any())
-        followed.append(new.values[became.pop() - 1] if alone else code)
+        became = np.unique(has[had == places[code]]).tolist() if code in places else []
+        values = {at: new.values[at - 1] for at in became if at > 0}
+        kept = [value for at, value in values.items() if at not in others or known.is_missing(value)]
+        # A number stays the one that the scenario has: 99 of a column of decimal numbers is 99.
+        followed += [code if value == code else value for value in kept] or [code]
     return tuple(dict.fromkeys(followed))
+
+
+def _told(data: Data, who: Scenario) -> Data:
+    """The data with codes of keys for not applicable that the data themselves would take for missing.
+
+    Only the scenario of the release knows what a code is called there. Under any other one, as the one that the plan
+    was applied with, or one made for the saved file, its records would look like everybody, and the risk be too low.
+    """
+    told: dict[str, Variable] = {}
+    for name, codes in who.not_applicable.items():
+        if name not in who.all_keys:
+            continue
+        known = data.variable(name)
+        blank = bool(frame.missing(data.table, name).any())
+        unsaid = [code for code in codes if (blank if code == "" else known.is_missing(code))]
+        if unsaid:
+            told[name] = replace(known, not_applicable=tuple(dict.fromkeys([*known.not_applicable, *unsaid])))
+    return replace(data, variables={**data.variables, **told})
 
 
 def _part(show: Progress, place: int, steps: int) -> Progress:

@@ -37,11 +37,7 @@ def checked_folder(folder: Any, *, overwrite: bool) -> Path:
     """A folder that a release can go to; an error before the work that it is to hold."""
     if not isinstance(folder, str | os.PathLike) or "\0" in str(folder):
         raise TacitaError(f"folder must be the path of a folder; got {folder!r}.")
-    try:
-        check_free(folder, overwrite=overwrite)
-    except OSError as error:
-        reason = (error.strerror or "the system refused").lower()
-        raise TacitaError(f"the folder for the release cannot be used ({reason}); choose another name.") from None
+    check_free(folder, overwrite=overwrite)
     return Path(folder)
 
 

@@ -130,6 +130,15 @@ def test_the_longest_name_is_possible(tmp_path):
     assert names(tmp_path) == ["a" * 251 + ".csv"]
 
 
+def test_a_longer_name_is_refused_in_our_words(tmp_path):
+    long = "a" * 300
+    reason = f"could not be written ({os.strerror(errno.ENAMETOOLONG)}); nothing was changed."
+    assert refusal(lambda: put_file(tmp_path / long)) == f"{long} {reason}"
+    assert refusal(lambda: put_folder(tmp_path / long)) == f"folder {long!r} {reason}"
+    assert refusal(lambda: atomic.check_free(tmp_path / long)) == f"folder {long!r} {reason}"
+    assert names(tmp_path) == []
+
+
 def test_refusals_of_the_system(tmp_path, monkeypatch):
     def forbidden(self, *_, **__):
         raise PermissionError(errno.EACCES, "no")

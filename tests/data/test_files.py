@@ -98,6 +98,12 @@ def test_a_disk_that_fails(tmp_path, monkeypatch):
     assert refusal(lambda: read(tmp_path / "survey.csv")) == expected
 
 
+def test_a_name_that_the_system_refuses(tmp_path):
+    long = "a" * 300 + ".csv"
+    expected = f"{long} could not be read ({os.strerror(errno.ENAMETOOLONG)})."
+    assert refusal(lambda: read(tmp_path / long)) == expected
+
+
 # --- reading and writing ---
 
 

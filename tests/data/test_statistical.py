@@ -502,6 +502,25 @@ def test_codes_that_a_file_cannot_declare(tmp_path):
         assert_frame_equal(read(tmp_path / name).table, table)
 
 
+def test_codes_that_a_file_cannot_declare_not_applicable(tmp_path):
+    """SPSS and Stata know missing values only: whoever measures the file must be told that some are categories."""
+    table = pl.DataFrame({"x": [-9, -8, 1], "y": ["a", None, "b"], "z": [0, 1, 2]})
+    known = {
+        "x": Variable(missing=(-9, -8), not_applicable=(-8,)),
+        "y": Variable(not_applicable=("",)),
+        "z": Variable(not_applicable=(0, "")),
+    }
+    unsaid = (
+        "the file cannot say that missing values of {} mean not applicable; tell it by Scenario(not_applicable=...) "
+        "when measuring the file."
+    )
+    values = "missing codes of 'x' cannot be declared in the file and count as values there."
+    said = told(lambda: write(Data(table, known), tmp_path / "a.sav"))
+    assert said == ["a.sav: " + unsaid.format("'x', 'y'")]
+    said = told(lambda: write(Data(table, known), tmp_path / "a.dta"))
+    assert said == [f"a.dta: {values}", "a.dta: " + unsaid.format("'y'")]
+
+
 def test_missing_texts_of_spss():
     known = Variable(value_labels={"NA": "no answer", "b": "bee"}, missing=("NA", "refused"))
     data = back(Data(pl.DataFrame({"x": ["NA", "b", "refused", None]}), {"x": known}), "a.sav")

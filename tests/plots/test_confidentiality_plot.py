@@ -96,6 +96,7 @@ def test_every_record_lies_in_its_cell() -> None:
     top = cloud.extent(cloud_of(found)).top
     apart = np.isin(found.record, points["record"].to_numpy())
     height = np.minimum(found.perturbation, top)
+    assert cells.height > 100
     for left, right, low, high, records, unsafe in cells.rows()[::25]:
         inside = ~apart & (found.neighbours > left) & (found.neighbours < right) & (found.unsafe == unsafe)
         inside &= (height >= low) & ((height < high) | ((high == pytest.approx(top)) & (height <= high)))

@@ -14,7 +14,7 @@ import pytest
 import tacita as tc
 from tacita import frame
 from tacita.check import TacitaError
-from tacita.data import Data, Variable
+from tacita.data import Data
 from tacita.protect.step import Step
 from tacita.protect.steps import own_steps
 
@@ -239,4 +239,3 @@ def test_steps_do_to_pandas_what_they_do_to_polars(step: Step) -> None:
 
 def test_labels_name_the_variables() -> None:
     assert tc.Plan([tc.Round(["a", "b"], base=1)]).labels == ("round a, b",)
-    assert Variable() == Variable()

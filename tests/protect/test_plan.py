@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -348,6 +348,99 @@ def test_codes_for_not_applicable_are_followed_where_they_become_texts() -> None
         assert coded.codes[4] > 0
 
 
+STATUS = Data.of(
+    pl.DataFrame({"x": [1, 2, 3, 4, 99, 98, 97, 1, 2, 3, 4, None, 99], "sex": ["f"] * 13}),
+    {"x": Variable(missing=(98, 99), missing_ranges=((97.0, 97.0),))},
+)
+
+
+def figures(data: Any, scenario: tc.Scenario) -> tuple[list[float], list[float]]:
+    """How many records each one looks like, and its risk."""
+    table = tc.key_table(data, scenario)
+    return table.per_record(table.sample_count).tolist(), tc.individual_risk(data, scenario).risk.tolist()
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        tc.Recode("x", breaks=[3]),
+        tc.Recode("x", breaks=[3], as_codes=True),
+        tc.Recode("x", mapping={1: "a", 2: "a", 3: "b", 4: "b"}),
+        tc.Recode("x", scheme="1:1-2\n2:3-4\n<MISSING> 9\n"),
+        tc.Recode("x", scheme="1:1-2\n2:3-4\n<MISSING> 8 9\n"),
+        tc.TopCode("x", at=2, value="3+"),
+        tc.GroupRare("x", least=3),
+        tc.Recode("x", hierarchy=tc.Hierarchy.intervals([2, 10])),
+        tc.Round("x", base=2),
+        tc.Remove("w"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("codes", [[99], [99, 97], [97, 98, 99], [99, ""]], ids=str)
+@pytest.mark.parametrize("rule", ["one_way", "wildcard", "no_match"])
+def test_a_release_tells_any_scenario_what_is_not_applicable(
+    step: Step, codes: list[Any], rule: str, tmp_path: Path
+) -> None:
+    """The file declares 97 to 99 missing, the scenario knows that some of them mean not applicable."""
+    data = STATUS.with_columns({"w": np.full(13, 3.0)})
+    who = tc.Scenario(keys=["x", "sex"], weight="w", not_applicable={"x": codes}, missing=rule)
+    unweighted = replace(who, weight=None)
+    if isinstance(step, tc.Remove):
+        who = unweighted
+    release = tc.Plan([step]).apply(data, who)
+    counts, risk = figures(release, release.scenario)
+    bare = replace(release.scenario, not_applicable={})
+    # Nobody takes a record that is not applicable for anybody.
+    assert counts[4] < len(data) / 2
+    for scenario in (replace(who, weight=release.scenario.weight), bare):
+        assert figures(release, scenario) == (counts, risk)
+    release.save(tmp_path / "out", formats=["parquet", "arrow", "xlsx"])
+    for kind in ("parquet", "arrow", "xlsx"):
+        read = tc.read(tmp_path / "out" / "public" / f"data.{kind}")
+        for scenario in (replace(who, weight=release.scenario.weight), bare):
+            assert figures(read, scenario) == (counts, risk)
+
+
+def test_a_generalised_key_tells_what_is_not_applicable() -> None:
+    who = tc.Scenario(keys=["x", "sex"], not_applicable={"x": [99]})
+    step = tc.Generalise({"x": tc.Hierarchy.intervals([2, 10], redact=False)}, k=2, limit=0)
+    data = Data.of(pl.DataFrame({"x": [2, 3, 4, 5, 98, 99, 99], "sex": ["f"] * 7}), {"x": Variable(missing=(98, 99))})
+    release = tc.Plan([step, tc.Recode("sex", mapping={"f": "any"})]).apply(data, who)
+    assert release.data.table["x"].to_list() == ["2-3", "2-3", "4-5", "4-5", None, "99", "99"]
+    expected = figures(release, release.scenario)
+    assert expected[0] == [2.0, 2.0, 2.0, 2.0, 7.0, 2.0, 2.0]
+    assert figures(release, who) == figures(release, tc.Scenario(keys=["x", "sex"])) == expected
+
+
+def test_codes_for_not_applicable_that_become_one_code_are_followed() -> None:
+    """Both are not applicable, and so is what they become: a code that the step declares missing."""
+    data = Data.of(pl.DataFrame({"x": [1, 2, 98, 99]}), {"x": Variable(missing=(98, 99))})
+    who = tc.Scenario(keys=["x"], not_applicable={"x": [98, 99]})
+    release = tc.Plan([tc.Recode("x", scheme="1:1-2\n<MISSING> 9\n")]).apply(data, who)
+    assert release.data.table["x"].to_list() == [1, 1, 9, 9]
+    assert release.scenario.not_applicable == {"x": (9,)}
+    assert release.data.variable("x").not_applicable == (9,)
+    assert figures(release, who)[0] == figures(release, release.scenario)[0] == [2.0] * 4
+
+
+def test_codes_that_are_categories_anyway_are_not_declared() -> None:
+    """Measured numbers stay measured numbers: what the file does not declare missing needs no declaration."""
+    table = pl.DataFrame({"x": [1, 2, 3, 99], "y": ["a", None, "b", "b"]})
+    who = tc.Scenario(keys=["x", "y"], not_applicable={"x": [99, ""], "y": [""]})
+    release = tc.Plan([]).apply(table, who)
+    assert release.data.numbers("x").tolist() == [1.0, 2.0, 3.0, 99.0]
+    assert release.data.variable("x") == Variable()
+    assert release.data.variable("y").not_applicable == ("",)
+
+
+def test_rules_are_judged_as_the_file_declares_its_values() -> None:
+    """A blank that the scenario takes for a category is missing for a rule, before and after."""
+    table = pl.DataFrame({"age": [5, 40], "job": [None, "baker"]})
+    who = tc.Scenario(keys=["age", "job"], not_applicable={"job": [""]})
+    release = tc.Plan([]).apply(table, who, rules=["age >= 15 or job is missing"])
+    assert release.broken == ()
+
+
 def test_direct_identifiers_that_are_still_there_are_a_caution() -> None:
     (caution,) = tc.Plan().apply(PEOPLE, WHO).cautions
     assert caution == "the direct identifiers 'name' are still there; take them out with Remove()."
@@ -385,5 +478,5 @@ def test_what_is_no_plan_or_no_folder_is_said(call: Any, message: str) -> None:
 
 
 def test_a_name_that_the_system_refuses_is_said(tmp_path: Path) -> None:
-    with pytest.raises(TacitaError, match=r"^the folder for the release cannot be used .*; choose another name.$"):
+    with pytest.raises(TacitaError, match=r"^folder 'x+' could not be written \(.*\); nothing was changed\.$"):
         tc.Plan().apply(PEOPLE, WHO).save(tmp_path / ("x" * 5000))

@@ -314,6 +314,11 @@ def test_whole_numbers_stay_whole_at_the_border() -> None:
         ({"x": [1.0, 0.0], "y": [2.0, 1.0]}, {"log": True}, "1 record of 'x', 'y' not above 0 have no logarithm; pass "
          "log=False."),
         ({"x": [1.0, math.inf], "y": [2.0, 1.0]}, {}, "the variables 'x', 'y' must be finite; correct the file."),
+        (
+            {"x": [1.0, 1e308], "y": [2.0, 1.0]},
+            {},
+            "the variables 'x', 'y' must be below 1e+150 in size; declare such codes missing.",
+        ),
     ],
 )  # fmt: skip
 def test_files_without_a_bulk(columns: dict[str, Any], options: dict[str, Any], message: str) -> None:

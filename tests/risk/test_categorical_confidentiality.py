@@ -1,6 +1,7 @@
 """The confidentiality plot of categorical data: by hand, against pairs of records, and its messages."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -171,3 +172,19 @@ def test_infinite_numbers_are_a_mistake(both: bool) -> None:
     with pytest.raises(tc.TacitaError) as error:
         tc.categorical_confidentiality(x, y, tc.Scenario(keys=["a"]), variables=["v"])
     assert str(error.value) == "variables must be finite; 'v' has infinite values, correct the file."
+
+
+@pytest.mark.parametrize("values", [["low", "mid", "high", None], ["low", "mid", "high", "dk"]])
+def test_not_applicable_has_no_place_in_the_order(values: list[str | None]) -> None:
+    """A release may tell that a code means not applicable where its original declares it missing."""
+    order = ("low", "mid", "high")
+    kinds = [pl.String, pl.Enum(order)] if None in values else [pl.String]
+    who = tc.Scenario(keys=["x"])
+    for kind in kinds:
+        first, second = (pl.DataFrame({"x": pl.Series(x, dtype=kind)}) for x in (values, ["mid", *values[1:]]))
+        known = Variable(order=order, missing=("dk",)) if kind == pl.String else Variable()
+        for codes in ((), ("dk", "")):
+            said = {"x": replace(known, not_applicable=codes)}
+            found = tc.categorical_confidentiality(Data.of(first, {"x": known}), Data.of(second, said), who, k=2)
+            assert [each.scale for each in found.changes] == ["ordinal"]
+            assert found.loss.tolist() == [0.5, 0.0, 0.0, 0.0]

@@ -166,6 +166,7 @@ def test_a_figure_does_not_give_originals_away(log: Any) -> None:
         assert names <= figures | {"size", "rank", "line", "head", "floor"}
     rows = [row for part in data.values() for row in part if "moved" in row]
     by_number = dict(zip(found.record.tolist(), found.perturbation.tolist(), strict=True))
+    assert rows
     assert all(row["moved"] == f"{by_number[row['record']]:.1%}" for row in rows)
 
 

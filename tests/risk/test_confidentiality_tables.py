@@ -254,7 +254,9 @@ def test_histograms_of_the_figures(cases: ConfidentialitySets) -> None:
 
 def test_the_share_right_of_tau_is_alpha(cases: ConfidentialitySets) -> None:
     part = cases.parts["case 4"]
-    for ratio in part.ratios or ():
+    assert part.ratios is not None
+    assert len(part.ratios) == len(part.labels)
+    for ratio in part.ratios:
         t = ratio.t
         right = t.others[t.edges[:-1] >= ratio.densities.tau].sum() + t.others_beyond
         bar = t.others[(t.edges[:-1] < ratio.densities.tau) & (t.edges[1:] > ratio.densities.tau)].sum()

@@ -14,7 +14,9 @@ amount = st.one_of(st.none(), st.integers(-50, 1000).map(float))
 def test_against_the_definition(rows: list[tuple[str, float | None]], n: int) -> None:
     frame = pl.DataFrame(rows, schema={"cell": pl.String, "x": pl.Float64}, orient="row")
     found = tc.dominance(frame, tc.Scenario(keys=["cell"]), "x", n=n, k=60, p=20)
-    for row in found.to_frame().iter_rows(named=True):
+    cells = found.to_frame()
+    assert sorted(cells["cell"].to_list()) == sorted({cell for cell, _ in rows})
+    for row in cells.iter_rows(named=True):
         sizes = sorted((abs(x) for cell, x in rows if cell == row["cell"] and x is not None), reverse=True)
         first, second = (*sizes, 0.0, 0.0)[:2]
         total = math.fsum(sizes)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -202,6 +203,78 @@ def test_missing_values_are_compared_on_what_is_shown() -> None:
     assert found.correct is not None
     assert found.correct.tolist() == [0.5, 1.0, 1.0]
     assert found.missing == 3
+
+
+def test_not_applicable_is_a_category_of_both_files() -> None:
+    """A release tells that 99 and blanks mean not applicable, its original does not: they are still the same."""
+    first = Data.of(
+        pl.DataFrame({"x": [1, 2, 99, 99], "y": [1, None, 2, 2], "z": ["a", "b", "c", "d"]}),
+        {"x": Variable(missing=(99,))},
+    )
+    said = {"x": Variable(missing=(99,), not_applicable=(99,)), "y": Variable(not_applicable=("",))}
+    second = Data.of(first.table, said)
+    for original, released in ((first, second), (second, first), (second, second)):
+        for variables in (["x", "z"], ["x", "y", "z"]):
+            found = distance_linkage(original, released, variables, distance="gower")
+            assert found.correct is not None
+            assert found.correct.tolist() == [1.0] * 4
+        found = distance_linkage(original, released, ["y"], distance="gower")
+        assert found.correct is not None
+        assert found.correct.tolist() == [1.0, 1.0, 0.5, 0.5]
+        assert probabilistic_linkage(original, released, ["y", "z"]).expected_correct == 4.0
+
+
+def test_not_applicable_stands_behind_a_declared_order() -> None:
+    known = Variable(order=("low", "high"), scale="ordinal", not_applicable=("none",))
+    data = Data.of(pl.DataFrame({"x": ["low", "high", "none"]}), {"x": known})
+    assert distance_linkage(data, data, ["x"], distance="gower").expected_correct == 3.0
+
+
+def test_blanks_that_are_a_category_beside_other_numbers() -> None:
+    known = {"x": Variable(not_applicable=("",))}
+    first, second = (Data.of(pl.DataFrame({"x": values}), known) for values in ([1, 2, None], [1, 3, None]))
+    found = distance_linkage(first, second, ["x"], distance="gower")
+    assert found.correct is not None
+    # Nobody has 3, so that all are equally far.
+    assert found.correct.tolist() == [1.0, pytest.approx(1 / 3), 1.0]
+
+
+def test_decimal_numbers_are_the_floats_of_another_file() -> None:
+    """As where the original is Parquet and the release was read from text."""
+    texts = ["10.10", "20.20", "0.10"]
+    exact = pl.DataFrame({"x": [Decimal(text) for text in texts]})
+    floats = pl.DataFrame({"x": [float(text) for text in texts]})
+    for original, released in ((exact, floats), (floats, exact), (exact, exact)):
+        assert probabilistic_linkage(original, released, ["x"]).expected_correct == 3.0
+        assert distance_linkage(original, released, ["x"], distance="gower").expected_correct == 3.0
+
+
+@every_distance
+@pytest.mark.parametrize("code", [1e17, 1e149, -1e149])
+def test_one_number_far_out_hides_nobody(distance: str, code: float) -> None:
+    """As a program writes it for a missing value that nobody declared: the others are still who they are."""
+    firms = pl.DataFrame({"p": [code, *(1000.0 + 7.0 * at for at in range(20))]})
+    for method in (distance_linkage, one_to_one_linkage):
+        assert method(firms, firms, ["p"], distance=distance).expected_correct == 21.0
+
+
+@every_distance
+def test_numbers_that_have_no_squares_are_refused(distance: str) -> None:
+    firms = pl.DataFrame({"p": [1.7976931348623157e308, 1.0, 2.0]})
+    with pytest.raises(TacitaError) as error:
+        distance_linkage(firms, firms, ["p"], distance=distance)
+    assert str(error.value) == (
+        "numbers must be below 1e+150 in size to be compared; those of 'p' of the original file are not, declare such "
+        "codes missing."
+    )
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-160, 1e145])
+def test_the_unit_of_numbers_does_not_matter(unit: float) -> None:
+    firms = pl.DataFrame({"p": [unit * at for at in range(1, 30)], "q": [(at * 7) % 29 for at in range(1, 30)]})
+    for distance in ("euclidean", "manhattan", "mahalanobis", "gower"):
+        assert distance_linkage(firms, firms, ["p"], distance=distance).expected_correct == 29.0
+        assert distance_linkage(firms, firms, ["p", "q"], distance=distance).expected_correct == 29.0
 
 
 # The intruder's own file: other rows, other columns.

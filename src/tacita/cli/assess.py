@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tacita.check import TacitaError
+from tacita.cli.arguments import Household, Missing, OverwriteFolder, PolicyFile, Register, SafeK, ScenarioFile, Weight
 from tacita.cli.terminal import names, progress_bar, say
 
 
@@ -18,22 +19,22 @@ def assess(
         typer.Argument(help="The survey file: text, Parquet, Arrow, Excel, SPSS, Stata or SAS, by its suffix."),
     ],
     keys: Annotated[str | None, typer.Option(help="Key variables, separated by commas.")] = None,
-    weight: Annotated[str | None, typer.Option(help="Sampling weight.")] = None,
-    household: Annotated[str | None, typer.Option(help="Household identifier.")] = None,
+    weight: Weight = None,
+    household: Household = None,
     sensitive: Annotated[str | None, typer.Option(help="Sensitive variables, separated by commas.")] = None,
     numeric_keys: Annotated[str | None, typer.Option(help="Numeric key variables, separated by commas.")] = None,
-    missing: Annotated[str | None, typer.Option(help="Rule for missing key values, e.g. wildcard.")] = None,
+    missing: Missing = None,
     attack: Annotated[str | None, typer.Option(help="Attack model, M1 to M5.")] = None,
     attack_probability: Annotated[float | None, typer.Option(help="Probability of an attack, for M4.")] = None,
     population_size: Annotated[float | None, typer.Option(help="Units in the population, without weights.")] = None,
     sampling_fraction: Annotated[float | None, typer.Option(help="n/N, without weights.")] = None,
-    k: Annotated[int | None, typer.Option(help="k that counts as safe (policy).")] = None,
+    k: SafeK = None,
     risk: Annotated[float | None, typer.Option(help="Individual risk that counts as safe (policy).")] = None,
     rate: Annotated[float | None, typer.Option(help="Re-identification rate that counts as safe (policy).")] = None,
     household_risk: Annotated[float | None, typer.Option(help="Household risk that counts as safe (policy).")] = None,
-    scenario: Annotated[Path | None, typer.Option(help="Scenario file (TOML).")] = None,
-    policy: Annotated[Path | None, typer.Option(help="Policy file (TOML).")] = None,
-    register: Annotated[Path | None, typer.Option(help="File of the population with the same keys.")] = None,
+    scenario: ScenarioFile = None,
+    policy: PolicyFile = None,
+    register: Register = None,
     method: Annotated[str, typer.Option(help="exact, or approximate as in sdcMicro.")] = "exact",
     quantile: Annotated[float | None, typer.Option(help="Risk at this quantile of F, e.g. 0.05.")] = None,
     measure: Annotated[
@@ -49,7 +50,7 @@ def assess(
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file, if not the first.")] = None,
     catalog: Annotated[Path | None, typer.Option(help="SAS catalog with the value labels of a .sas7bdat file.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the results: JSON, records, figure.")] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace an existing folder.")] = False,
+    overwrite: OverwriteFolder = False,
     fail_if_unsafe: Annotated[bool, typer.Option(help="Exit with 1 if the file does not keep the policy.")] = False,
 ) -> None:
     """Measure the risk of re-identification of every record and of the whole file."""
@@ -57,42 +58,42 @@ def assess(
     from tacita.data.atomic import check_free
     from tacita.data.files import read
 
-    given = {
-        "keys": names(keys),
-        "weight": weight,
-        "household": household,
-        "sensitive": names(sensitive),
-        "numeric_keys": names(numeric_keys),
-        "missing": missing,
-        "attack": attack,
-        "attack_probability": attack_probability,
-        "population_size": population_size,
-        "sampling_fraction": sampling_fraction,
-    }
-    who = given_scenario(scenario, given)
+    who = given_scenario(
+        scenario,
+        {
+            "keys": names(keys),
+            "weight": weight,
+            "household": household,
+            "sensitive": names(sensitive),
+            "numeric_keys": names(numeric_keys),
+            "missing": missing,
+            "attack": attack,
+            "attack_probability": attack_probability,
+            "population_size": population_size,
+            "sampling_fraction": sampling_fraction,
+        },
+    )
     safe = given_policy(policy, {"k": k, "risk": risk, "rate": rate, "household_risk": household_risk})
+    how: dict[str, Any] = {"register": register, "method": method, "quantile": quantile}
+    further = _measures(measure or [])
     if out is not None:
         # Before the work, not after it.
         check_free(out, overwrite=overwrite)
     with progress_bar() as progress:
         data = read(file, delimiter=delimiter, encoding=encoding, decimal=decimal, sheet=sheet, catalog=catalog)
-        profile = measure_risk(
-            data,
-            who,
-            safe,
-            register=register,
-            method=method,
-            quantile=quantile,
-            measures=_measures(measure or []),
-            progress=progress,
-        )
+        profile = measure_risk(data, who, safe, measures=further, progress=progress, **how)
+    _report(profile, riskiest, out, overwrite)
+    if fail_if_unsafe and not profile.safe:
+        raise typer.Exit(1)
+
+
+def _report(profile: Any, riskiest: int, out: Path | None, overwrite: bool) -> None:
+    """Print an assessment, and write it if a folder was named."""
     say(str(profile))
     if riskiest:
         say(f"\nRiskiest records\n{profile.riskiest(riskiest)}")
     if out is not None:
         say(f"\nwritten: {save_profile(profile, out, overwrite=overwrite)}")
-    if fail_if_unsafe and not profile.safe:
-        raise typer.Exit(1)
 
 
 def _measures(texts: list[str]) -> dict[str, dict[str, Any]]:

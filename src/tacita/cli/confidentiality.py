@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from tacita.check import TacitaError
+from tacita.cli.arguments import Alpha, Log, Metric, OverwriteFolder, PlotPolicy, Ratio, Size, Strata, UnitFree, Zeros
 from tacita.cli.terminal import names, progress_bar, say
 
 NOISE = 0.5
@@ -20,21 +21,19 @@ def confidentiality(
     keys: Annotated[
         list[str] | None, typer.Option(help="Numeric keys, separated by commas; once for each key set.")
     ] = None,
-    strata: Annotated[str | None, typer.Option(help="Variables that split the file, separated by commas.")] = None,
-    alpha: Annotated[float, typer.Option(help="Share of wrong pairs that count as neighbours.")] = 0.05,
+    strata: Strata = None,
+    alpha: Alpha = 0.05,
     alphas: Annotated[str | None, typer.Option(help="Several shares to compare, e.g. 0.01,0.05,0.1.")] = None,
-    metric: Annotated[str, typer.Option(help="How unlike records are, e.g. standardised or gower.")] = "relative",
-    ratio: Annotated[
-        bool | None, typer.Option(help="Neighbours by the likelihood ratio too; unless the file is large.")
-    ] = None,
-    policy: Annotated[Path | None, typer.Option(help="Policy file (TOML) with neighbours and perturbation.")] = None,
-    log: Annotated[bool, typer.Option(help="Compare on the log scale.")] = False,
-    unit_free: Annotated[bool, typer.Option(help="Compare on a log scale without units.")] = False,
-    zeros: Annotated[str, typer.Option(help="On the log scale: shift zeros, or exclude their records.")] = "shift",
-    size: Annotated[str | None, typer.Option(help="Variable that says which unit is the largest.")] = None,
+    metric: Metric = "relative",
+    ratio: Ratio = None,
+    policy: PlotPolicy = None,
+    log: Log = False,
+    unit_free: UnitFree = False,
+    zeros: Zeros = "shift",
+    size: Size = None,
     demo: Annotated[bool, typer.Option(help="On the survey of enterprises that comes with Tacita, masked.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for the tables as text and CSV, and the figure.")] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace an existing folder.")] = False,
+    overwrite: OverwriteFolder = False,
 ) -> None:
     """Links, critical distances, likelihood ratios and ranks by stratum, for one key set or several."""
     from tacita.data.atomic import check_free

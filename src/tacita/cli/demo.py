@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tacita.cli.arguments import OverwriteFolder
 from tacita.cli.assess import save_profile
 from tacita.cli.terminal import progress_bar, say
 
@@ -15,7 +16,7 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for what the demo makes.")] = Path("demo"),
     households: Annotated[int, typer.Option(help="Households in the survey.")] = 6000,
     seed: Annotated[int, typer.Option(help="Seed of the synthetic population.")] = 1,
-    overwrite: Annotated[bool, typer.Option(help="Replace an existing folder.")] = False,
+    overwrite: OverwriteFolder = False,
 ) -> None:
     """The main job on a synthetic household survey: make it, assess it, protect it, write everything to a folder."""
     from tacita.data.atomic import new_folder

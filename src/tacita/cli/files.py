@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from tacita.check import TacitaError
+from tacita.cli.arguments import Overwrite
 from tacita.cli.terminal import names, progress_bar, say
 
 
@@ -27,7 +29,7 @@ def convert(
     source: Annotated[Path, typer.Argument(help="The file to read.")],
     target: Annotated[Path, typer.Argument(help="The file to write; its suffix says what kind.")],
     rename: Annotated[bool, typer.Option(help="Change names that the format refuses.")] = False,
-    overwrite: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write a survey file as another kind of file, with labels and missing codes where it can hold them."""
     from tacita.data.files import read, write
@@ -45,7 +47,7 @@ def join_files(
     persons: Annotated[Path, typer.Argument(help="The person file.")],
     on: Annotated[str, typer.Option(help="Household identifier; several separated by commas.")],
     out: Annotated[Path, typer.Option(help="The file to write.")],
-    overwrite: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Bring a household file and a person file together."""
     from tacita.data.files import write
@@ -64,9 +66,15 @@ def split_file(
     overwrite: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
 ) -> None:
     """Take household variables out of a person file into a file of their own."""
+    from tacita.data.atomic import check_free
     from tacita.data.files import write
     from tacita.data.hierarchy import split_households
 
+    if households.resolve() == persons.resolve():
+        raise TacitaError("--households and --persons must be two files; name another one.")
+    for path in (households, persons):
+        # Both or none.
+        check_free(path, overwrite=overwrite, kind="file")
     above, below = split_households(source, on=names(on) or (), household_variables=names(household_variables) or ())
     for data, path in ((above, households), (below, persons)):
         say(f"written: {write(data, path, overwrite=overwrite)} ({len(data):,} records)")

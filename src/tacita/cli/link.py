@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from tacita.check import TacitaError, one_of
+from tacita.cli.arguments import Overwrite
 from tacita.cli.terminal import names, progress_bar, say
 
 LINKS = ("distance", "one-to-one", "probabilistic")
@@ -27,7 +28,6 @@ Released = Annotated[Path, typer.Argument(help="The released file.")]
 Variables = Annotated[str, typer.Option(help="Variables to compare, separated by commas.")]
 Unit = Annotated[str | None, typer.Option(help="Column that identifies the units in both files.")]
 Out = Annotated[Path | None, typer.Option(help="File for one row per released record, e.g. records.parquet.")]
-Overwrite = Annotated[bool, typer.Option(help="Replace an existing file.")]
 
 
 def link(
@@ -108,8 +108,12 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
 def _run(
     measure: Any, original: Path, released: Path, variables: str, options: dict[str, Any], out: Path | None, over: bool
 ) -> None:
+    from tacita.data.atomic import check_free
     from tacita.data.files import read, write
 
+    if out is not None:
+        # Before the work, not after it.
+        check_free(out, overwrite=over, kind="file")
     with progress_bar() as progress:
         progress(0.1, "reading")
         first, second = read(original), read(released)

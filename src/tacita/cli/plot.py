@@ -2,55 +2,50 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tacita.check import TacitaError
-from tacita.cli.plot_more import MORE
-from tacita.cli.terminal import names, progress_bar, say
+from tacita.cli import arguments
+from tacita.cli.plot_more import MORE, policy_of, save_figure
+from tacita.cli.terminal import comparing, names, say
 
 
 def plot_confidentiality(
-    original: Annotated[Path, typer.Argument(help="The original file.")],
-    released: Annotated[Path, typer.Argument(help="The released file: the same records in the same order.")],
-    keys: Annotated[str, typer.Option(help="Numeric key variables, separated by commas.")],
-    strata: Annotated[str | None, typer.Option(help="Variables that split the file, separated by commas.")] = None,
-    alpha: Annotated[float, typer.Option(help="Share of wrong pairs that count as neighbours.")] = 0.05,
-    delta: Annotated[float | None, typer.Option(help="Critical distance, in place of alpha.")] = None,
-    metric: Annotated[str, typer.Option(help="How unlike records are, e.g. standardised or gower.")] = "relative",
-    ratio: Annotated[
-        bool | None, typer.Option(help="Neighbours by the likelihood ratio too; unless the file is large.")
-    ] = None,
-    policy: Annotated[Path | None, typer.Option(help="Policy file (TOML) with neighbours and perturbation.")] = None,
-    k: Annotated[int | None, typer.Option(help="Neighbours that make a record safe, if not the policy's.")] = None,
-    r: Annotated[float | None, typer.Option(help="Perturbation that makes it safe, if not the policy's.")] = None,
-    g: Annotated[float, typer.Option(help="Bend of the policy line: 1 straight.")] = 1.0,
-    vertical: Annotated[bool, typer.Option(help="Neighbours alone decide.")] = False,
-    log: Annotated[bool, typer.Option(help="Compare on the log scale.")] = False,
-    unit_free: Annotated[bool, typer.Option(help="Compare on a log scale without units.")] = False,
-    zeros: Annotated[str, typer.Option(help="On the log scale: shift zeros, or exclude their records.")] = "shift",
-    size: Annotated[str | None, typer.Option(help="Variable that says which unit is the largest.")] = None,
+    original: arguments.Original,
+    released: arguments.Released,
+    keys: arguments.NumericKeys,
+    strata: arguments.Strata = None,
+    alpha: arguments.Alpha = 0.05,
+    delta: arguments.Delta = None,
+    metric: arguments.Metric = "relative",
+    ratio: arguments.Ratio = None,
+    policy: arguments.PlotPolicy = None,
+    k: arguments.Neighbours = None,
+    r: arguments.Perturbation = None,
+    g: arguments.Bend = 1.0,
+    vertical: arguments.Vertical = False,
+    log: arguments.Log = False,
+    unit_free: arguments.UnitFree = False,
+    zeros: arguments.Zeros = "shift",
+    size: arguments.Size = None,
     figure: Annotated[
         str, typer.Option(help="confidentiality, densities, comparison_histograms, or likelihood_ratio.")
     ] = "confidentiality",
-    table: Annotated[bool, typer.Option(help="Unsafe records beside the figure.")] = False,
+    table: arguments.Table = False,
     by_stratum: Annotated[bool, typer.Option(help="One panel for each stratum.")] = False,
     values: Annotated[bool, typer.Option(help="Original values of the keys on hovering: internal use.")] = False,
-    out: Annotated[Path | None, typer.Option(help="File of the figure: .png, .svg, .pdf, .html.")] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
+    out: arguments.PerhapsFigure = None,
+    overwrite: arguments.Overwrite = False,
 ) -> None:
     """How well each released record hides among the originals, and how far it was moved."""
-    from tacita.plots.save import save
-    from tacita.policy import Policy
     from tacita.risk.confidentiality import confidentiality
 
     if figure != "confidentiality" and (table or by_stratum or values):
         raise TacitaError("--table, --by-stratum and --values go with the confidentiality plot; leave out --figure.")
     options = {"table": table, "by": "stratum" if by_stratum else None, "values": original if values else None}
-    with progress_bar() as progress:
-        progress(0.1, "comparing the files")
+    with comparing():
         found = confidentiality(
             original,
             released,
@@ -60,7 +55,7 @@ def plot_confidentiality(
             delta=delta,
             metric=metric,
             ratio=ratio,
-            policy=None if policy is None else Policy.load(policy),
+            policy=policy_of(policy),
             k=k,
             r=r,
             g=g,
@@ -71,8 +66,8 @@ def plot_confidentiality(
         )
     say(str(found))
     if out is not None:
-        chart = found.plot(figure, **(options if figure == "confidentiality" else {}))
-        say(f"\nwritten: {save(chart, out, overwrite=overwrite)}")
+        say()
+        save_figure(found.plot(figure, **(options if figure == "confidentiality" else {})), out, overwrite)
 
 
 FIGURES = {"confidentiality": plot_confidentiality, **MORE}

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from tacita.check import TacitaError
+from tacita.cli.arguments import Household, Missing, OverwriteFolder, PolicyFile, SafeK, ScenarioFile, Weight
 from tacita.cli.assess import given_policy, given_scenario
 from tacita.cli.terminal import names, progress_bar, say
 
 SeedFile = Annotated[
     Path | None, typer.Option(help="File with the seed of an earlier release (internal/seed.txt), to repeat it.")
 ]
-Overwrite = Annotated[bool, typer.Option(help="Replace an existing folder.")]
 FailIfUnsafe = Annotated[bool, typer.Option(help="Exit with 1, writing nothing, if the release breaks the policy.")]
 
 
@@ -22,17 +22,17 @@ def protect_file(
     file: Annotated[Path, typer.Argument(help="The survey file.")],
     plan: Annotated[Path, typer.Option(help="Plan file (TOML): the steps.")],
     out: Annotated[Path, typer.Option(help="Folder for the release: public/ and internal/.")],
-    scenario: Annotated[Path | None, typer.Option(help="Scenario file (TOML).")] = None,
-    policy: Annotated[Path | None, typer.Option(help="Policy file (TOML).")] = None,
+    scenario: ScenarioFile = None,
+    policy: PolicyFile = None,
     keys: Annotated[str | None, typer.Option(help="Key variables, separated by commas, in place of a file.")] = None,
-    weight: Annotated[str | None, typer.Option(help="Sampling weight.")] = None,
-    household: Annotated[str | None, typer.Option(help="Household identifier.")] = None,
-    missing: Annotated[str | None, typer.Option(help="Rule for missing key values, e.g. wildcard.")] = None,
-    k: Annotated[int | None, typer.Option(help="k that counts as safe (policy).")] = None,
+    weight: Weight = None,
+    household: Household = None,
+    missing: Missing = None,
+    k: SafeK = None,
     rule: Annotated[list[str] | None, typer.Option(help="A rule the release should keep, as 'income >= 0'.")] = None,
     formats: Annotated[str, typer.Option(help="What to write, separated by commas: parquet,csv,sav.")] = "parquet",
     seed_file: SeedFile = None,
-    overwrite: Overwrite = False,
+    overwrite: OverwriteFolder = False,
     fail_if_unsafe: FailIfUnsafe = False,
 ) -> None:
     """Apply a plan to a file: risk before and after, and a release that is complete or not there."""
@@ -58,7 +58,7 @@ def run_project(
     project: Annotated[Path, typer.Argument(help="Project file (TOML): data, scenario, policy, plan, rules, release.")],
     out: Annotated[Path | None, typer.Option(help="Folder for the release, in place of the project's.")] = None,
     seed_file: SeedFile = None,
-    overwrite: Overwrite = False,
+    overwrite: OverwriteFolder = False,
     fail_if_unsafe: FailIfUnsafe = False,
 ) -> None:
     """Do what a project file says: read, assess, protect, assess again, write the release."""

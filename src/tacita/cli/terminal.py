@@ -48,3 +48,11 @@ def progress_bar() -> Iterator[Any]:
         timer.cancel()
         if bar.live.is_started:
             bar.stop()
+
+
+@contextmanager
+def comparing() -> Iterator[None]:
+    """A progress bar for work that cannot say how far it is."""
+    with progress_bar() as progress:
+        progress(0.1, "comparing the files")
+        yield

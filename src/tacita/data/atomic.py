@@ -89,16 +89,18 @@ def _place(path: str | os.PathLike[str], kind: str, overwrite: bool) -> tuple[st
     target = Path(os.path.realpath(path))
     given = Path(path).name or target.name
     name = given if kind == "file" else f"folder {given!r}"
-    if not target.parent.is_dir():
-        raise TacitaError(
-            f"{name} cannot be written because there is no folder {target.parent.name!r} to hold it; create that first."
-        )
-    if target.is_dir() and kind == "file":
-        raise TacitaError(f"{name} is a folder; give the path of a file.")
-    if target.exists() and not target.is_dir() and kind == "folder":
-        raise TacitaError(f"{given} is a file; give the path of a folder.")
-    if target.exists() and not overwrite:
-        raise _exists(name)
+    with _said_of(name):
+        if not target.parent.is_dir():
+            raise TacitaError(
+                f"{name} cannot be written because there is no folder {target.parent.name!r} to hold it; create that "
+                "first."
+            )
+        if target.is_dir() and kind == "file":
+            raise TacitaError(f"{name} is a folder; give the path of a file.")
+        if target.exists() and not target.is_dir() and kind == "folder":
+            raise TacitaError(f"{given} is a file; give the path of a folder.")
+        if target.exists() and not overwrite:
+            raise _exists(name)
     return name, target
 
 
@@ -106,9 +108,9 @@ def _exists(name: str) -> TacitaError:
     return TacitaError(f"{name} exists already; choose another name, or overwrite=True (--overwrite) to replace it.")
 
 
-def check_free(folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Refuse a folder that could not be written, before the work whose results it is to hold."""
-    _place(folder, "folder", overwrite)
+def check_free(path: str | os.PathLike[str], *, overwrite: bool = False, kind: str = "folder") -> None:
+    """Refuse a folder (or a file, by `kind`) that could not be written, before the work whose results it is to hold."""
+    _place(path, kind, overwrite)
 
 
 def _beside(target: Path) -> Path:

@@ -83,28 +83,33 @@ def read(
     _only_for(file, ".sas7bdat files", file.suffix.lower() == ".sas7bdat", catalog=catalog)
     _only_for(file, "text files", kind == "text", delimiter=delimiter, decimal=decimal, missing=missing)
     _only_for(file, "text files", kind in ("text", "statistical"), encoding=encoding)
+    layout: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "missing": missing}
     try:
-        if kind == "text":
-            options: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
-            loaded = Loaded(text.parse(file.read_bytes(), file.name, missing=missing, **options), {})
-        elif kind == "statistical":
-            from tacita.data.formats import statistical
-
-            loaded = statistical.load(file, encoding, None if catalog is None else _existing(catalog))
-        elif kind == "excel":
-            from tacita.data.formats import excel
-
-            loaded = excel.load(file, sheet)
-        else:
-            loaded = columnar.load(file, kind)
+        loaded = _load(file, kind, encoding, layout, sheet, None if catalog is None else _existing(catalog))
     except PermissionError:
         raise TacitaError(f"no permission to read {file.name}; check its rights.") from None
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else "the system refused"
-        raise TacitaError(f"{file.name} could not be read ({reason}).") from None
+        raise _unreadable(file, error) from None
     for remark in loaded.remarks:
         warnings.warn(remark, TacitaWarning, stacklevel=2)
     return Data(loaded.table, loaded.variables | described)
+
+
+def _load(
+    file: Path, kind: str, encoding: str | None, layout: Mapping[str, Any], sheet: str | None, catalog: Path | None
+) -> Loaded:
+    """A file by its kind; `layout` is for text."""
+    if kind == "text":
+        return Loaded(text.parse(file.read_bytes(), file.name, encoding=encoding, **layout), {})
+    if kind == "statistical":
+        from tacita.data.formats import statistical
+
+        return statistical.load(file, encoding, catalog)
+    if kind == "excel":
+        from tacita.data.formats import excel
+
+        return excel.load(file, sheet)
+    return columnar.load(file, kind)
 
 
 def write(
@@ -214,8 +219,15 @@ def _existing(path: object) -> Path:
         near = difflib.get_close_matches(file.name, sorted(each.name for each in file.parent.iterdir()), n=1)
     except PermissionError:
         raise TacitaError(f"no permission to read {file.name}; check the rights of its folder.") from None
+    except OSError as error:
+        raise _unreadable(file, error) from None
     hint = f"did you mean {near[0]!r}?" if near else "check the path."
     raise TacitaError(f"{file.name} does not exist; {hint}")
+
+
+def _unreadable(file: Path, error: OSError) -> TacitaError:
+    reason = os.strerror(error.errno) if error.errno else "the system refused"
+    return TacitaError(f"{file.name} could not be read ({reason}).")
 
 
 def _kind(file: Path) -> str:

@@ -11,6 +11,7 @@ from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.frame import Coded
 from tacita.linkage.distances import (
     Metric,
     euclidean,
@@ -22,6 +23,9 @@ from tacita.linkage.distances import (
 )
 
 DISTANCES = ("euclidean", "manhattan", "mahalanobis", "gower")
+LARGEST = 1e150
+"""The squares of larger numbers are no numbers: one code beyond them, as programs write for missing values, would make
+all other values of a variable look alike, and nobody could be linked by it."""
 
 
 def number_columns(data: Data, names: tuple[str, ...], what: str) -> Floats:
@@ -33,6 +37,12 @@ def number_columns(data: Data, names: tuple[str, ...], what: str) -> Floats:
     infinite = [name for name, column in zip(names, values.T, strict=True) if np.isinf(column).any()]
     if infinite:
         raise TacitaError(f"variables must be finite; {check.quoted(infinite)} of the {what} file is not, correct it.")
+    huge = [name for name, column in zip(names, values.T, strict=True) if (np.abs(column) > LARGEST).any()]
+    if huge:
+        raise TacitaError(
+            f"numbers must be below {LARGEST:g} in size to be compared; those of {check.quoted(huge)} of the {what} "
+            f"file are not, declare such codes missing."
+        )
     return values
 
 
@@ -80,24 +90,50 @@ def _column(original: Data, released: Data, name: str, scale: str) -> tuple[Floa
 
 
 def common_codes(original: Data, released: Data, name: str, *, ordered: bool = False) -> tuple[Floats, Floats]:
-    """A categorical variable of two files as codes that mean the same in both, NaN where missing."""
-    x, y = original.coded(name), released.coded(name)
-    if len({_kind(value) for values in (x.values, y.values) for value in values[:1]}) > 1:
+    """A categorical variable of two files as codes that mean the same in both, NaN where missing.
+
+    What one of the files declares not applicable is a category of both.
+    """
+    applied = (*original.variable(name).not_applicable, *released.variable(name).not_applicable)
+    x, y = _alike(original.coded(name, applied), released.coded(name, applied))
+    if len({kind for values in (x.values, y.values) for kind in _kinds(values)}) > 1:
         raise TacitaError(f"column {name!r} must hold the same kind of values in both files; it does not.")
     declared = tuple(original.variable(name).order) if ordered else ()
-    values = list(declared or x.values)
+    # Whoever the question does not apply to stands behind the order.
+    values = [*declared, *(value for value in x.values if value not in declared)]
     known = set(values)
     more = [value for value in y.values if value not in known]
-    if more and declared:
+    strangers = sum(value not in applied for value in more)
+    if strangers and declared:
         raise TacitaError(
-            f"column {name!r} of the released file has {check.counted(len(more), 'value')} not in its order; add them."
+            f"column {name!r} of the released file has {check.counted(strangers, 'value')} not in its order; add them."
         )
     if more:
         # Sorted by value, as codes are; ordered categories without a declared order have one in their type.
-        in_type = ordered and frame.is_ordered(original.table, name)
-        values = [*values, *more] if in_type else sorted([*values, *more])
+        in_order = declared or (ordered and frame.is_ordered(original.table, name))
+        values = [*values, *more] if in_order else sorted([*values, *more], key=_blank_first)
     place = {value: float(at) for at, value in enumerate(values)}
     return _placed(x.codes, x.values, place), _placed(y.codes, y.values, place)
+
+
+def _alike(x: Coded, y: Coded) -> tuple[Coded, Coded]:
+    """Decimal numbers as floats where the other file has floats: 0.1 is the same number in both."""
+    if not any(isinstance(value, float) for column in (x, y) for value in column.values):
+        return x, y
+    one, two = (
+        Coded(each.codes, tuple(float(value) if isinstance(value, Decimal) else value for value in each.values))
+        for each in (x, y)
+    )
+    return one, two
+
+
+def _kinds(values: tuple[Any, ...]) -> list[str]:
+    """The kind of value, if there is any; a blank that is a category is the empty text beside numbers too."""
+    return [_kind(value) for value in values[:2] if value != ""][:1]
+
+
+def _blank_first(value: Any) -> tuple[bool, Any]:
+    return value != "", value
 
 
 def _kind(value: Any) -> str:
@@ -127,7 +163,8 @@ def space(x: Floats, y: Floats, both: Floats, nominal: Bools, distance: str, sta
         matrix = mahalanobis_map(both)
         if not matrix.shape[1]:  # nothing varies
             matrix = np.zeros((x.shape[1], 1))
-        middle = both.mean(axis=0)
+        # Less a number from their midst, lest digits be lost; a mean may be far from all of them.
+        middle = np.median(both, axis=0)
         return Space(mapped(x - middle, matrix), mapped(y - middle, matrix), euclidean(np.ones(matrix.shape[1])))
     if distance == "gower":
         return Space(x, y, gower(np.ptp(both, axis=0), nominal))

@@ -67,9 +67,16 @@ def standard_weight(values: Floats) -> Floats:
     >>> standard_weight(np.array([[1.0, 5.0], [3.0, 5.0]])).round(3).tolist()
     [0.707, 0.0]
     """
-    spread = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(values.shape[1])
+    if len(values) < 2:
+        return np.zeros(values.shape[1])
+    # In a unit, a power of 2, in which no square overflows or vanishes: it changes no digit.
+    unit = np.ldexp(1.0, np.minimum(-np.frexp(np.abs(values).max(axis=0))[1], 1000))
+    spread = (values * unit).std(axis=0, ddof=1)
     varies = np.ptp(values, axis=0) > 0
-    return np.divide(1.0, spread, out=np.zeros(len(spread)), where=varies & (spread > 0))
+    with np.errstate(over="ignore"):
+        weight = np.divide(unit, spread, out=np.zeros(len(spread)), where=varies & (spread > 0))
+    # Numbers next to zero would get a weight that no number can hold.
+    return np.asarray(np.minimum(weight, np.finfo(np.float64).max))
 
 
 def mahalanobis_map(values: Floats) -> Floats:
@@ -118,7 +125,8 @@ def without_overflow(metric: Metric, *values: Floats) -> tuple[Metric, float]:
     A power of 2 changes no digit, so relative distances are the same to the bit, and others after division by it.
     """
     most = max((float(np.max(np.abs(array) * metric.weight, initial=0.0)) for array in values), default=0.0)
-    unit = float(np.ldexp(1.0, -int(np.frexp(most)[1]))) if most > 0 else 1.0
+    # Not beyond what a number can hold, for numbers so small that they have no room for all digits.
+    unit = float(np.ldexp(1.0, min(-int(np.frexp(most)[1]), 1000))) if most > 0 else 1.0
     mismatch = metric.kind == MISMATCH
     return (metric, 1.0) if mismatch.any() else (metric._replace(weight=metric.weight * unit), unit)
 

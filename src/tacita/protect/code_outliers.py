@@ -11,6 +11,7 @@ from tacita import check
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.linkage.comparison import LARGEST
 from tacita.linkage.covariance import mcd, squared_distance
 from tacita.protect.numeric_column import Numbers, numbers_of, written
 from tacita.protect.step import Applied, Context, Step, present, some_names
@@ -127,6 +128,10 @@ class CodeOutliers(Step):
     def _check(self, names: tuple[str, ...], values: Floats) -> None:
         if not np.isfinite(values).all():
             raise TacitaError(f"the variables {check.quoted(names)} must be finite; correct the file.")
+        if (np.abs(values) > LARGEST).any():
+            raise TacitaError(
+                f"the variables {check.quoted(names)} must be below {LARGEST:g} in size; declare such codes missing."
+            )
         if self.log and not (values > 0).all():
             wrong = check.counted(int((values <= 0).any(axis=1).sum()), "record")
             raise TacitaError(f"{wrong} of {check.quoted(names)} not above 0 have no logarithm; pass log=False.")

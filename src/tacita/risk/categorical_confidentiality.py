@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -225,6 +225,10 @@ def _values(first: Data, second: Data, name: str, scale: str) -> tuple[Floats, F
     original: its values are then set apart from all of the original's. So are ordered categories with new names,
     whose place in the order is not known.
     """
+    applied = (*first.variable(name).not_applicable, *second.variable(name).not_applicable)
+    if scale == "ordinal" and applied:
+        # Whoever the question does not apply to has no place in the order of the answers.
+        first, second = (_missing_too(data, name, applied) for data in (first, second))
     if scale == "ordinal" and frame.is_ordered(first.table, name):
         known = set(first.coded(name).values)
         if any(value not in known for value in second.coded(name).values):
@@ -236,3 +240,10 @@ def _values(first: Data, second: Data, name: str, scale: str) -> tuple[Floats, F
     except TacitaError:
         x, y = (np.where(data.missing(name), np.nan, float(place)) for place, data in enumerate((first, second)))
         return x, y, "recoded"
+
+
+def _missing_too(data: Data, name: str, codes: tuple[Any, ...]) -> Data:
+    """The data with codes for not applicable as missing values."""
+    known = data.variable(name)
+    said = replace(known, missing=(*known.missing, *codes), not_applicable=())
+    return replace(data, variables={**data.variables, name: said})

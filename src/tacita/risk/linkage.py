@@ -107,22 +107,20 @@ def distance_linkage(
         next_one = ~nearest & (true <= found.second_distance[known] * (1.0 + EQUAL))
         correct[rows[known]] = nearest / found.ties[known]
         second_correct[rows[known]] = next_one / np.maximum(found.second_ties[known], 1)
-    scale = ", standardised" if standardise and distance in ("euclidean", "manhattan") else ""
     return DistanceLinkage(
-        variables=files.names,
-        how=f"{distance} distance{scale}",
-        record=files.released.record,
-        original_record=files.original.record,
-        link=files.in_rows(files.rows_of(link)),
-        candidates=files.in_rows(ties),
-        clear=files.in_rows(ties == 1),
-        correct=None if files.own is None else files.in_rows(correct),
-        own=files.own,
+        **files.linked(link, ties, ties == 1, correct),
+        how=_how(distance, standardise),
         missing=int(np.isnan(values.released).any(axis=1).sum()),
         distance=files.in_rows(away),
         second_distance=files.in_rows(second),
         second_correct=None if files.own is None else files.in_rows(second_correct),
     )
+
+
+def _how(distance: str, standardise: bool) -> str:
+    """How records are compared, in words."""
+    scaled = standardise and distance in ("euclidean", "manhattan")
+    return f"{distance} distance{', standardised' if scaled else ''}"
 
 
 def _complete(values: Compared, rows: Ints, others: Ints, shown: Any) -> tuple[Floats, Floats, Floats]:
@@ -228,17 +226,9 @@ def one_to_one_linkage(
             found.distance,
             found.bound,
         )
-    scale = ", standardised" if standardise and distance in ("euclidean", "manhattan") else ""
     return OneToOneLinkage(
-        variables=files.names,
-        how=f"one to one, {distance} distance{scale}",
-        record=files.released.record,
-        original_record=files.original.record,
-        link=files.in_rows(files.rows_of(link)),
-        candidates=files.in_rows(candidates),
-        clear=files.in_rows(clear & (candidates == 1)),
-        correct=None if files.own is None else files.in_rows(correct),
-        own=files.own,
+        **files.linked(link, candidates, clear & (candidates == 1), correct),
+        how=f"one to one, {_how(distance, standardise)}",
         missing=n - len(rows),
         distance=files.in_rows(away),
         bound=bound,

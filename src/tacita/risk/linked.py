@@ -187,6 +187,19 @@ class Files(NamedTuple):
         result[self.y_order] = values
         return result
 
+    def linked(self, link: Ints, candidates: Ints, clear: Bools, correct: Floats) -> dict[str, Any]:
+        """What every linkage reports, from links by place of the ordered files."""
+        return {
+            "variables": self.names,
+            "record": self.released.record,
+            "original_record": self.original.record,
+            "link": self.in_rows(self.rows_of(link)),
+            "candidates": self.in_rows(candidates),
+            "clear": self.in_rows(clear),
+            "correct": None if self.own is None else self.in_rows(correct),
+            "own": self.own,
+        }
+
 
 def two_files(original: Any, released: Any, variables: Any, unit: str | None, external: bool) -> Files:
     """Both files, the variables, and who is who."""

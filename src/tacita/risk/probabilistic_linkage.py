@@ -20,7 +20,6 @@ from tacita.linkage.comparison import common_codes, number_columns
 from tacita.linkage.probabilistic import (
     MOST_VARIABLES,
     Blocks,
-    Cutoffs,
     Mixture,
     best_links,
     blocks,
@@ -216,12 +215,27 @@ def probabilistic_linkage(
     0
     """
     files = two_files(original, released, variables, unit, external)
-    limits = [
-        check.share(what, value) for what, value in (("false_links", false_links), ("missed_links", missed_links))
-    ]
+    limits = check.share("false_links", false_links), check.share("missed_links", missed_links)
     check.one_of("engine", engine, ENGINES)
-    names, by = files.names, check.names("block", block)
+    by = check.names("block", block)
     given = comparable(files, tolerance, by)
+    inside = _inside(given)
+    counts = count_patterns(inside, given.tolerance)
+    model = _estimated(given, counts, _most_matches(files, inside), engine)
+    estimator = " by Splink" if engine == "splink" else ""
+    where = f", inside {', '.join(by)}" if by else ""
+    return ProbabilisticLinkage(
+        **_links(files, given, inside, counts, model, limits),
+        how=f"Fellegi-Sunter{estimator}{where}",
+        block=by,
+        m=dict(zip(files.names, model.m.tolist(), strict=True)),
+        u=dict(zip(files.names, model.u.tolist(), strict=True)),
+        converged=model.converged,
+    )
+
+
+def _inside(given: Comparable) -> Blocks:
+    """The pairs to be compared, if there are any and not too many."""
     inside = blocks(given.x, given.y, given.x_block, given.y_block)
     if not inside.pairs:
         raise TacitaError("no two records are in the same block; choose other block variables.")
@@ -229,27 +243,7 @@ def probabilistic_linkage(
         raise TacitaError(
             f"{inside.comparisons:,} pairs are too many to compare; name variables with block=[...], or more of them."
         )
-    counts = count_patterns(inside, given.tolerance)
-    model = _estimated(given, counts, _most_matches(files, inside), engine)
-    weight = pattern_weights(model.m, model.u)
-    matches = expected_matches(counts, model)
-    cut = cutoffs(weight[counts > 0], matches[counts > 0], (counts - matches)[counts > 0], *limits)
-    return linked(
-        files,
-        given,
-        best_links(inside, given.tolerance, weight),
-        _own_weights(files, given, weight),
-        cut,
-        how="Fellegi-Sunter"
-        + (" by Splink" if engine == "splink" else "")
-        + (f", inside {', '.join(by)}" if by else ""),
-        block=by,
-        pairs=inside.pairs,
-        matches=float(matches.sum()),
-        m=dict(zip(names, model.m.tolist(), strict=True)),
-        u=dict(zip(names, model.u.tolist(), strict=True)),
-        converged=model.converged,
-    )
+    return inside
 
 
 def _estimated(given: Comparable, counts: Ints, most: float, engine: str) -> Mixture:
@@ -275,25 +269,28 @@ def _own_weights(files: Files, given: Comparable, weight: Floats) -> Floats:
     return weights
 
 
-def linked(
-    files: Files, given: Comparable, best: Any, own_weight: Floats, cut: Cutoffs, **model: Any
-) -> ProbabilisticLinkage:
-    """The result for the best candidates of every released record, those below the lower cut-off being none."""
+def _links(
+    files: Files, given: Comparable, inside: Blocks, counts: Ints, model: Mixture, limits: tuple[float, float]
+) -> dict[str, Any]:
+    """The best candidates of every released record under the model, those below the lower cut-off being none."""
+    weight, matches = pattern_weights(model.m, model.u), expected_matches(counts, model)
+    there = counts > 0
+    cut = cutoffs(weight[there], matches[there], (counts - matches)[there], *limits)
+    best = best_links(inside, given.tolerance, weight)
     kept = best.weight >= cut.lower
     candidates = np.where(kept, best.ties, 0)
-    correct = np.where(kept & (own_weight == best.weight), 1.0 / np.maximum(best.ties, 1), 0.0)
-    return ProbabilisticLinkage(
-        variables=files.names,
-        record=files.released.record,
-        original_record=files.original.record,
-        link=files.in_rows(files.rows_of(np.where(kept, best.row, -1))),
-        candidates=files.in_rows(candidates),
-        clear=files.in_rows((candidates == 1) & (best.weight >= cut.upper)),
-        correct=None if files.own is None else files.in_rows(correct),
-        own=files.own,
-        missing=int(np.isnan(given.y).any(axis=1).sum()),
-        weight=files.in_rows(best.weight),
-        upper=cut.upper,
-        lower=cut.lower,
-        **model,
-    )
+    right = kept & (_own_weights(files, given, weight) == best.weight)
+    return {
+        **files.linked(
+            link=np.where(kept, best.row, -1),
+            candidates=candidates,
+            clear=(candidates == 1) & (best.weight >= cut.upper),
+            correct=np.where(right, 1.0 / np.maximum(best.ties, 1), 0.0),
+        ),
+        "missing": int(np.isnan(given.y).any(axis=1).sum()),
+        "weight": files.in_rows(best.weight),
+        "upper": cut.upper,
+        "lower": cut.lower,
+        "pairs": inside.pairs,
+        "matches": float(matches.sum()),
+    }

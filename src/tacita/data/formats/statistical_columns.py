@@ -58,6 +58,10 @@ SAS = Target("sas", names.SAS, 9_999, 32_767, 5.4e-79, 9e74, _bytes(256), _bytes
 LONG = 2_147_483_620
 """The greatest whole number that Stata keeps in four bytes."""
 UNDECLARED = "missing codes of {} cannot be declared in the file and count as values there."
+UNSAID = (
+    "the file cannot say that missing values of {} mean not applicable; tell it by Scenario(not_applicable=...) when "
+    "measuring the file."
+)
 
 
 class Written(NamedTuple):
@@ -87,8 +91,12 @@ def written(data: Data, column: str, target: Target, file: str, remarks: Remarks
         made = _moment(data, column, kind, target, remarks)
     else:
         made = _number(data, column, target, file, remarks)
-    known = data.variable(column).value_labels
-    given = {code for code, label in known.items() if label and label != f".{special.letter_of(code)}"}
+    known = data.variable(column)
+    declared = bool(made.missing or made.letters) and any(map(known.is_missing, known.not_applicable))
+    if declared or ("" in known.not_applicable and frame.missing(data.table, column).any()):
+        remarks[UNSAID].append(column)
+    labels = known.value_labels
+    given = {code for code, label in labels.items() if label and label != f".{special.letter_of(code)}"}
     if len(made.labels) < len(given):
         remarks["value labels of {} that the format cannot carry are left out."].append(column)
     fitting = {code: target.value_label(label) for code, label in made.labels.items()}

@@ -165,7 +165,7 @@ def _guess(raw: bytes, name: str) -> str:
                 f"{name} is neither UTF-8{line} nor {COMMON}; pass encoding=... with the right one."
             ) from None
         message = f"{name} is not UTF-8{line} and was read as {COMMON}; pass encoding=... to say what it is."
-        warnings.warn(message, TacitaWarning, stacklevel=5)
+        warnings.warn(message, TacitaWarning, stacklevel=6)
         return COMMON
     return "utf-8"
 
@@ -301,4 +301,4 @@ def _warn_of_words(kept: dict[str, dict[str, int]], name: str) -> None:
         f"{name} has {check.quoted(words)} among the texts of {check.quoted(kept)} ({check.counted(times, 'time')}), "
         f"kept as values; pass missing={words!r} if they are missing, missing=[] if they are not."
     )
-    warnings.warn(message, TacitaWarning, stacklevel=4)
+    warnings.warn(message, TacitaWarning, stacklevel=5)

@@ -1,0 +1,43 @@
+"""Arguments and options that several commands have: what they are called and what their help says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+# The two files of a comparison, and how they are compared.
+Original = Annotated[Path, typer.Argument(help="The original file.")]
+Released = Annotated[Path, typer.Argument(help="The released file: the same records in the same order.")]
+NumericKeys = Annotated[str, typer.Option(help="Numeric key variables, separated by commas.")]
+Strata = Annotated[str | None, typer.Option(help="Variables that split the file, separated by commas.")]
+Alpha = Annotated[float, typer.Option(help="Share of wrong pairs that count as neighbours.")]
+Delta = Annotated[float | None, typer.Option(help="Critical distance, in place of alpha.")]
+Metric = Annotated[str, typer.Option(help="How unlike records are, e.g. standardised or gower.")]
+Ratio = Annotated[bool | None, typer.Option(help="Neighbours by the likelihood ratio too; unless the file is large.")]
+Neighbours = Annotated[int | None, typer.Option(help="Neighbours that make a record safe, if not the policy's.")]
+Perturbation = Annotated[float | None, typer.Option(help="Perturbation that makes it safe, if not the policy's.")]
+Bend = Annotated[float, typer.Option(help="Bend of the policy line: 1 straight.")]
+Vertical = Annotated[bool, typer.Option(help="Neighbours alone decide.")]
+Log = Annotated[bool, typer.Option(help="Compare on the log scale.")]
+UnitFree = Annotated[bool, typer.Option(help="Compare on a log scale without units.")]
+Zeros = Annotated[str, typer.Option(help="On the log scale: shift zeros, or exclude their records.")]
+Size = Annotated[str | None, typer.Option(help="Variable that says which unit is the largest.")]
+
+# The scenario and the policy.
+Weight = Annotated[str | None, typer.Option(help="Sampling weight.")]
+Household = Annotated[str | None, typer.Option(help="Household identifier.")]
+Missing = Annotated[str | None, typer.Option(help="Rule for missing key values, e.g. wildcard.")]
+SafeK = Annotated[int | None, typer.Option(help="k that counts as safe (policy).")]
+ScenarioFile = Annotated[Path | None, typer.Option(help="Scenario file (TOML).")]
+PolicyFile = Annotated[Path | None, typer.Option(help="Policy file (TOML).")]
+PlotPolicy = Annotated[Path | None, typer.Option(help="Policy file (TOML) with neighbours and perturbation.")]
+Register = Annotated[Path | None, typer.Option(help="File of the population with the same keys.")]
+
+# What is written.
+Table = Annotated[bool, typer.Option(help="Unsafe records beside the figure.")]
+Figure = Annotated[Path, typer.Option(help="File of the figure: .png, .svg, .pdf, .html.")]
+PerhapsFigure = Annotated[Path | None, typer.Option(help="File of the figure: .png, .svg, .pdf, .html.")]
+Overwrite = Annotated[bool, typer.Option(help="Replace an existing file.")]
+OverwriteFolder = Annotated[bool, typer.Option(help="Replace an existing folder.")]
