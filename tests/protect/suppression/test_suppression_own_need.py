@@ -11,7 +11,7 @@ from suppression_problems import RULES, codes_of, drawn, files, released, whole
 import tacita as tc
 from strategies import quietly
 from tacita.check import TacitaError
-from tacita.protect.suppression import kernel
+from tacita.protect.suppression import kernel, settle
 from tacita.protect.suppression.kernel import Shared, suppress
 from tacita.protect.suppression.own_need import unneeded
 from tacita.protect.suppression.problem import Problem
@@ -107,6 +107,33 @@ def test_a_wasted_blank_is_never_released(monkeypatch: pytest.MonkeyPatch) -> No
     assert found.gone.any()
     assert twins.unneeded(codes, found.gone, needs, rule) == []
     assert not twins.unsafe(codes * ~found.gone, needs, rule).any()
+
+
+def test_a_circle_is_left_when_it_closes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two households that each undo what the other needs: no state is looked at twice."""
+    counts = []
+    count = settle.violating
+    monkeypatch.setattr(settle, "violating", lambda *given: counts.append(1) or count(*given))
+    asked = drawn(3155, "sdcmicro(1)")
+    assert twins.wasted(asked, asked.suppressed().gone) == []
+    assert 0 < len(counts) < 300
+
+
+def test_it_can_be_stopped_at_every_count() -> None:
+    codes = codes_of((1, 1), (1, 1), (1, 2), (2, 2), (2, 1))
+    units = units_of(codes, np.ones(5, dtype=bool))
+    problem = Problem(units, whole(2, 2), [1.0, 1.0], MissingRule("wildcard"))
+    told: list[float] = []
+    found = settle.settled(problem, units.known * 0, np.ones(len(units.codes), dtype=bool), told.append)
+    assert found is not None
+    assert len(told) > 5
+    assert all(0 <= each <= 1 for each in told)
+
+    def stop(done: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        settle.settled(problem, units.known * 0, np.ones(len(units.codes), dtype=bool), stop)
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -78,7 +78,7 @@ def counts_by_blanks(
         else:
             # 1 for wildcard and 0 for conservative.
             exact = differ[outside]
-            complete = _whole_again(exact + factor * (disagree[outside] - exact))
+            complete = whole_again(exact + factor * (disagree[outside] - exact))
     for blanks in range(sets):
         if blanks & ~known:
             out[blanks] = -1.0
@@ -92,7 +92,7 @@ def counts_by_blanks(
 
 
 @compiled
-def _whole_again(count: float) -> float:
+def whole_again(count: float) -> float:
     """Ten times 0.3 is 3 and not 3 less rounding (`tacita.matching`)."""
     nearest = np.rint(count)
     return float(nearest) if abs(count - nearest) <= 1e-13 * count else count
@@ -119,7 +119,7 @@ def _shared_count(
                         part = 0.0
                         break
         total += part * numbers[other]
-    return _whole_again(total)
+    return whole_again(total)
 
 
 @compiled
@@ -188,16 +188,16 @@ def _sdcmicro_count(
             total += numbers[other]
         elif not (pattern == members and theirs == 0 and not single):
             total += alpha * numbers[other]
-    return _whole_again(total)
+    return whole_again(total)
 
 
 @compiled
-def respond(
+def answer(
     codes: Codes,
     shown: Ints,
-    known: Ints,
+    known: int,
     records: Floats,
-    turn: Ints,
+    unit: int,
     needed: Ints,
     k: Ints,
     blanks_in_order: Ints,
@@ -206,35 +206,17 @@ def respond(
     factor: float,
     only_more: bool,
 ) -> int:
-    """Each unit in turn blanks what is cheapest for itself, given what the others show; how many changed.
-
-    With `only_more` a safe unit keeps its blanks and an unsafe one adds to them.
-    """
-    changed = 0
-    outside_all = len(cost) - 1
-    for unit in turn:
-        now = known[unit] & ~shown[unit]
-        disagree, differ = tallies(codes, shown, records, unit, known[unit])
-        safe = np.ones(len(cost), dtype=np.bool_)
-        for place in range(len(needed)):
-            members = needed[place]
-            if rule == WILDCARD:
-                outside = outside_all & ~members
-                for blanks in range(len(cost)):
-                    if disagree[blanks | outside] < k[place]:
-                        safe[blanks] = False
-            else:
-                counts = counts_by_blanks(
-                    codes, shown, records, records, unit, known[unit], members, disagree, differ, rule, factor
-                )
-                for blanks in range(len(cost)):
-                    if counts[blanks] < k[place]:
-                        safe[blanks] = False
-        chosen = cheapest(safe, blanks_in_order, cost, known[unit], now, only_more)
-        if chosen != now:
-            shown[unit] = known[unit] & ~chosen
-            changed += 1
-    return changed
+    """What a unit blanks that is cheapest for itself, given what the others show."""
+    disagree, differ = tallies(codes, shown, records, unit, known)
+    safe = np.ones(len(cost), dtype=np.bool_)
+    for place in range(len(needed)):
+        counts = counts_by_blanks(
+            codes, shown, records, records, unit, known, needed[place], disagree, differ, rule, factor
+        )
+        for blanks in range(len(cost)):
+            if counts[blanks] < k[place]:
+                safe[blanks] = False
+    return cheapest(safe, blanks_in_order, cost, known, known & ~shown[unit], only_more)
 
 
 @compiled

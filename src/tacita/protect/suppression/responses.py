@@ -15,15 +15,15 @@ from tacita.protect.suppression.households import Households
 from tacita.protect.suppression.own_need import shown_safely, unneeded
 from tacita.protect.suppression.problem import Problem
 from tacita.protect.suppression.reporting import Report, part, turn, unheard
-from tacita.protect.suppression.units import total_cost
+from tacita.protect.suppression.turns import all_asked, one_round
+from tacita.protect.suppression.units import fingerprint, total_cost
 from tacita.protect.suppression.verify import coverage, unsafe_units
 from tacita.random import Draws
-from tacita.scenario import MissingRule
 
 MOST_KEYS = 14
-"""2^q numbers are looked at for every violating unit."""
+"""There could be 3^q tables, and 2^q numbers are looked at for a unit for which they would be too many."""
 MOST_TURNS = 40
-"""After so many rounds blanks are only added, so that it ends."""
+"""After so many rounds, or where they go in circles, blanks are only added, so that it ends."""
 MOST_ORDERS = 4
 MORE_ORDERS = 16
 """So many orders are tried if nobody's blanks settle in those."""
@@ -61,18 +61,23 @@ def _one_order(problem: Problem, start: Bools, scarce: Floats, order: int, repor
     """What is shown in the end, and whether that was settled by everybody's own choice."""
     shown = problem.units.known
     at_play = start.copy()
-    blanks = _blanks(problem, order)
+    blanks, pending = _blanks(problem, order), all_asked(len(shown))
     # Those who lack most first: their blanks help others, who may then need none.
     places = np.arange(len(shown))
     turn_order = np.lexsort((Draws(order).uniform(places) if order else places, scarce))
+    circling, passed = False, set()
     for number in range(2 * MOST_TURNS + len(shown)):
         turns = turn_order[at_play[turn_order]]
-        changed = _one_round(problem, shown, turns, blanks, number >= MOST_TURNS, report=turn(report, number))
+        told = turn(report, number)
+        changed = one_round(problem, shown, turns, blanks, circling, pending=pending, report=told)
         new = unsafe_units(problem.units, shown, problem.needs, problem.rule, problem.risk) & ~at_play
         at_play |= new
         if not changed and not new.any():
             break
-    return shown, number < MOST_TURNS
+        state = fingerprint(shown), int(at_play.sum())
+        circling |= number + 1 >= MOST_TURNS or state in passed
+        passed.add(state)
+    return shown, not circling
 
 
 def _whole_households(problem: Problem, households: Households, shown: Ints, report: Report) -> Ints:
@@ -85,10 +90,10 @@ def _whole_households(problem: Problem, households: Households, shown: Ints, rep
         if number < MOST_TURNS:
             # Each member answers to what the households blank, with keys of its own.
             at_play = np.flatnonzero((units.known & ~shown & ~shared != 0) & units.free)
-            changed = _one_round(problem, shown, at_play, blanks, False, given=shared, report=told)
+            changed = one_round(problem, shown, at_play, blanks, False, given=shared, report=told)
         bad = np.flatnonzero(unsafe_units(units, shown, problem.needs, problem.rule, problem.risk))
         if len(bad):
-            added = _one_round(problem, shown, bad, blanks, True, report=told)
+            added = one_round(problem, shown, bad, blanks, True, report=told)
             if not added and not changed:
                 break
         elif not changed:
@@ -125,71 +130,3 @@ def _blanks(problem: Problem, order: int) -> tuple[Ints, Floats]:
         gain = gain * (0.5 + Draws(order).uniform(sets, 1))
     ordered = np.lexsort((sets, -gain, cost))
     return ordered[ordered & problem.fixed == 0], cost
-
-
-def _one_round(
-    problem: Problem,
-    shown: Ints,
-    turns: Ints,
-    blanks: tuple[Ints, Floats],
-    only_more: bool,
-    *,
-    given: int = 0,
-    report: Report = unheard,
-) -> int:
-    """Every unit at play has its turn; `shown` is changed, and how many changed is returned.
-
-    Blanks of the keys in `given` stay as they are.
-    """
-    from tacita.protect.suppression import response_loops as loops
-
-    units, needs, risk = problem.units, problem.needs, problem.risk
-    kind, factor = _kernel_rule(problem.rule)
-    known, records = units.known & (shown | ~given), units.records.astype(np.float64)
-    blanks_in_order, cost = blanks
-    if given:
-        blanks_in_order = blanks_in_order[blanks_in_order & given == 0]
-    needed = np.array([need.members for need in needs], dtype=np.int64)
-    k = np.array([need.k for need in needs], dtype=np.int64)
-    if risk is None or all(need.limits is None for need in needs):
-        arguments = (needed, k, blanks_in_order, cost, kind, factor, only_more)
-        changed, step = 0, max(1, LOOKS // len(shown))
-        for first in range(0, len(turns), step):
-            report(first / len(turns))
-            some = turns[first : first + step]
-            changed += loops.respond(units.codes, shown, known, records, some, *arguments)
-        return changed
-    weights = units.weights if len(units.weights) else records
-    changed = 0
-    for number, unit in enumerate(map(int, turns)):
-        report(number / len(turns))
-        rows = (units.codes, shown)
-        counted = [loops.tallies(*rows, numbers, unit, known[unit]) for numbers in (records, weights)]
-        safe = np.ones(len(cost), dtype=bool)
-        for need in needs:
-            f, weight = (
-                loops.counts_by_blanks(*rows, records, each, unit, known[unit], need.members, *sums, kind, factor)
-                for each, sums in zip((records, weights), counted, strict=True)
-            )
-            safe &= f >= need.k
-            if need.limits is not None:
-                # What a unit cannot blank counts -1.
-                safe[f > 0] &= risk(f[f > 0], weight[f > 0]) <= need.limits[unit]
-        now = int(known[unit] & ~shown[unit])
-        chosen = loops.cheapest(safe, blanks_in_order, cost, known[unit], now, only_more)
-        if chosen != now:
-            shown[unit] = known[unit] & ~chosen
-            changed += 1
-    return changed
-
-
-def _kernel_rule(rule: MissingRule) -> tuple[int, float]:
-    """The rule's number in the loops, and its factor."""
-    from tacita.protect.suppression import response_loops as loops
-
-    if isinstance(rule.factor, str):
-        return (loops.CATEGORIES if rule.factor == "categories" else loops.EXPECTED), 0.0
-    if rule.name == "wildcard":
-        return loops.WILDCARD, 1.0
-    kinds = {"sdcmicro": loops.SDCMICRO, "partial": loops.PARTIAL, "conservative": loops.CONSERVATIVE}
-    return kinds[rule.name], float(rule.factor or 0.0)

@@ -15,7 +15,7 @@ from tacita.protect.suppression.problem import Problem
 from tacita.protect.suppression.reporting import Report, turn, unheard
 from tacita.protect.suppression.sweep import sets_in_order
 from tacita.protect.suppression.trials import Rows
-from tacita.protect.suppression.units import blanked
+from tacita.protect.suppression.units import blanked, fingerprint
 from tacita.protect.suppression.verify import frequencies, unsafe_units
 from tacita.random import Draws
 
@@ -63,11 +63,12 @@ class _Search:
     def __init__(self, problem: Problem, start: Bools, left: Bools, order: int, report: Report) -> None:
         self.problem, self.start, self.left, self.order, self.report = problem, start, left, order, report
         self.seen: set[bytes] = set()
+        self.done = 0.0
 
     def run(self, shown: Ints) -> Ints | None:
         """Rounds over all blanks that are not needed, until there are none."""
         for number in range(MOST_ROUNDS):
-            self.report(number / MOST_ROUNDS)
+            self.done = number / MOST_ROUNDS
             wasted = unneeded(self.problem, shown, self.left)
             shown, again = self._harmless(shown, wasted)
             if again:
@@ -100,14 +101,16 @@ class _Search:
         if (shown[blank.unit] & blank.bits).any() or not shown_safely(self.problem, shown, blank, self.left)[0]:
             return shown
         after = self._placed_anew(blank.again(shown))
-        if after is None or after.tobytes() in self.seen:
+        if after is None or fingerprint(after) in self.seen:
             return shown
-        self.seen.add(after.tobytes())
+        self.seen.add(fingerprint(after))
         return after
 
     def _placed_anew(self, shown: Ints) -> Ints | None:
         """Each unsafe unit in turn blanks what is cheapest for itself; None where one cannot, or it does not end."""
-        for _ in range(MOST_PLACED):
+        passed: set[bytes] = set()
+        while len(passed) < MOST_PLACED and fingerprint(shown) not in passed:
+            passed.add(fingerprint(shown))
             bad = np.flatnonzero(self._violating(shown) & self.problem.units.free)
             if not len(bad):
                 return shown if not self._violating(shown).any() else None
@@ -118,7 +121,8 @@ class _Search:
         return None
 
     def _violating(self, shown: Ints) -> Bools:
-        """Who is unsafe and must not be."""
+        """Who is unsafe and must not be; told each time, since that takes longest."""
+        self.report(self.done)
         return violating(self.problem, shown, self.left)
 
     def _ordered(self, count: int) -> Ints:
@@ -129,37 +133,44 @@ class _Search:
         """What is shown when a unit, or one member of its household, blanks what is cheapest and enough."""
         problem = self.problem
         own = problem.members(unit) if problem.goal is not None else np.array([unit])
-        best, least = None, np.inf
-        for member in map(int, own[problem.units.free[own]]):
-            after, cost = self._cheapest(shown, member)
-            if after is not None and cost < least:
-                best, least = after, cost
+        best = self._cheapest(shown, own[problem.units.free[own]])
         if best is None and problem.goal is not None:
             return self._whole_household(shown, own)
         if best is None and problem.rule.name == "own_category":
             return self._company(shown, unit)
         return best
 
-    def _cheapest(self, shown: Ints, unit: int) -> tuple[Ints | None, float]:
-        """What is shown when one unit blanks the cheapest set of keys with which it is safe, and what that adds."""
+    def _cheapest(self, shown: Ints, some: Ints) -> Ints | None:
+        """What is shown when one of some units blanks the cheapest set of keys with which it is safe; None: none is."""
         problem, units = self.problem, self.problem.units
-        known = int(units.known[unit])
+        found, watched, trials = [], [], 0
+        for unit in map(int, some):
+            options = self._options(shown, unit)
+            rows, mine = self._rows(shown, unit, options)
+            found.append(rows._replace(trial=rows.trial + trials))
+            watched.append(mine)
+            trials += len(options)
+        if not found:
+            return None
+        rows = Rows(*(np.concatenate(each) for each in zip(*found, strict=True)))
+        safe = safe_in_trials(problem, shown, rows, rows.some(np.concatenate(watched)), self.left, anew=True)
+        if not safe.any():
+            return None
+        cost = np.zeros(trials)
+        for place, each in enumerate(problem.costs):
+            lost = (shown[rows.unit] >> place & 1) - (rows.shows >> place & 1)
+            cost += np.bincount(rows.trial, weights=each * lost * units.records[rows.unit], minlength=trials)
+        after, which = shown.copy(), rows.trial == int(np.argmin(np.where(safe, cost, np.inf)))
+        after[rows.unit[which]] = rows.shows[which]
+        return after
+
+    def _options(self, shown: Ints, unit: int) -> Ints:
+        """What a unit could show; a household variable that is blanked stays so."""
+        problem, known = self.problem, int(self.problem.units.known[unit])
         room = known & problem.used & ~problem.fixed & ~(known & ~int(shown[unit]) & problem.shared)
         kept = known & ~room & (int(shown[unit]) | ~problem.shared)
         sets = list(sets_in_order(room, problem.costs, self.order, 0, shown[unit : unit + 1] & room))
-        options = np.array(sets, dtype=np.int64) | kept
-        rows, mine = self._rows(shown, unit, options)
-        safe = safe_in_trials(problem, shown, rows, rows.some(mine), self.left, anew=True)
-        cost = np.zeros(len(options))
-        for place, each in enumerate(problem.costs):
-            lost = (shown[rows.unit] >> place & 1) - (rows.shows >> place & 1)
-            cost += np.bincount(rows.trial, weights=each * lost * units.records[rows.unit], minlength=len(options))
-        if not safe.any():
-            return None, np.inf
-        chosen = int(np.argmin(np.where(safe, cost, np.inf)))
-        after, which = shown.copy(), rows.trial == chosen
-        after[rows.unit[which]] = rows.shows[which]
-        return after, float(cost[chosen])
+        return np.array(sets, dtype=np.int64) | kept
 
     def _rows(self, shown: Ints, unit: int, options: Ints) -> tuple[Rows, Bools]:
         """A trial for each set of keys that a unit could show; household variables go for the others too."""
