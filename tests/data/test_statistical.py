@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pyreadstat
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from labelled import EXACT, described, tables
 from polars.testing import assert_frame_equal
@@ -896,6 +896,7 @@ def test_encodings(tmp_path):
 @pytest.mark.parametrize("name", [*WRITTEN, "a.sas7bdat"])
 @settings(max_examples=60)
 @given(places=st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=4))
+@example(places=[(5331, 128)])  # a .sav file in which a variable has no name
 def test_damage_gives_a_table_or_one_sentence(name, places):
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", TacitaWarning)

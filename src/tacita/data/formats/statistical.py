@@ -75,7 +75,7 @@ def load(file: Path, encoding: str | None = None, catalog: Path | None = None) -
     labels = _catalog(catalog, encoding) if catalog is not None else {}
     _, facts = _call(form.reader, file, encoding, metadataonly=True)
     names, rows = list(facts.column_names), facts.number_rows
-    if (rows or 0) * max(len(names), 1) > file.stat().st_size * form.cells_per_byte:
+    if None in names or (rows or 0) * max(len(names), 1) > file.stat().st_size * form.cells_per_byte:
         raise TacitaError(f"{file.name} is damaged or cut off; export it again.")
     columns: dict[str, Any] = {}
     known: dict[str, Variable] = {}
