@@ -7,6 +7,8 @@ import polars as pl
 import pytest
 
 import tacita as tc
+from tacita.cli import GROUPS, plot
+from tacita.project import Project
 
 Run = Callable[..., tuple[int, str, str]]
 PERSONS = pl.DataFrame({"hid": [2, 1, 2], "age": [34, 71, 6], "region": ["south", "north", "south"]})
@@ -57,8 +59,86 @@ def test_split_needs_two_files(work: Run, persons: str) -> None:
     assert files() == ["s.parquet"]
 
 
-def test_link_refuses_an_existing_file_before_the_work(work: Run) -> None:
-    Path("links.csv").write_text("old\n")
-    code, out, err = work("link", "no.csv", "s.parquet", "--variables", "age", "--out", "links.csv")
+TWO = ("no.csv", "no.csv")
+TABLES = [
+    ("link", *TWO, "--variables", "age", "--out"),
+    ("interval", *TWO, "--variables", "age", "--out"),
+    ("convert", "no.csv"),
+    ("join", *TWO, "--on", "hid", "--out"),
+    ("split", "no.csv", "--on", "hid", "--household-variables", "region", "--persons", "p.csv", "--households"),
+    ("split", "no.csv", "--on", "hid", "--household-variables", "region", "--households", "h.csv", "--persons"),
+]
+FIGURES = [
+    ("plot", "confidentiality", *TWO, "--keys", "age", "--out"),
+    ("plot", "categorical", *TWO, "--keys", "age", "--out"),
+    ("plot", "intervals", *TWO, "--interval", "age=from,to", "--out"),
+    ("plot", "cells", "no.csv", "--out"),
+    ("plot", "released", *TWO, "--variables", "age", "--out"),
+    ("plot", "units", *TWO, "--keys", "age,hid", "--out"),
+    ("plot", "robust", *TWO, "--variables", "age,hid", "--out"),
+]
+FOLDERS = [
+    ("assess", "no.csv", "--keys", "age", "--out"),
+    ("confidentiality", *TWO, "--keys", "age", "--out"),
+    ("protect", "no.csv", "--plan", "plan.toml", "--keys", "age", "--out"),
+    ("run", "project.toml", "--out"),
+    ("demo", "--out"),
+]
+
+
+def test_every_command_that_writes_is_here() -> None:
+    given = {words[1] if words[0] == "plot" else words[0] for words in (*TABLES, *FIGURES, *FOLDERS)}
+    commands = {name for group in GROUPS for name in group.COMMANDS} | set(plot.FIGURES)
+    assert given == commands - {"describe"}
+
+
+@pytest.mark.parametrize("words", [*TABLES, *FIGURES], ids=" ".join)
+def test_an_existing_file_is_refused_before_the_work(run: Run, words: tuple[str, ...]) -> None:
+    """The files to read are not there: nothing was done before the file to write was looked at."""
+    name = "out.png" if words in FIGURES else "out.csv"
+    Path(name).write_text("old\n")
+    code, out, err = run(*words, name)
     assert (code, out) == (2, "")
-    assert err.startswith("tacita: links.csv exists already;")
+    assert err.startswith(f"tacita: {name} exists already; choose another name, or overwrite=True (--overwrite) ")
+    code, out, err = run(*words, name, "--overwrite")
+    assert (code, out) == (2, "")
+    assert err.startswith("tacita: no.csv does not exist;")
+    assert Path(name).read_text() == "old\n"
+
+
+@pytest.mark.parametrize("words", [*TABLES, *FIGURES], ids=" ".join)
+def test_a_file_of_no_known_kind_is_refused_before_the_work(run: Run, words: tuple[str, ...]) -> None:
+    said = "figures are saved as " if words in FIGURES else "out.doc must end in one of "
+    code, out, err = run(*words, "out.doc")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"tacita: {said}")
+    code, out, err = run(*words, "no/out.png" if words in FIGURES else "no/out.csv")
+    assert "because there is no folder 'no'" in err
+    assert files() == []
+
+
+def test_a_kind_that_can_only_be_read_is_refused_before_the_work(run: Run) -> None:
+    code, out, err = run("convert", "no.csv", "out.sas7bdat")
+    assert (code, out, err) == (2, "", "tacita: out.sas7bdat can be read but not written; write .xpt for SAS.\n")
+
+
+@pytest.mark.parametrize("words", FOLDERS, ids=" ".join)
+def test_an_existing_folder_is_refused_before_the_work(
+    run: Run, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def surveyed(*_: object, **__: object) -> None:
+        raise AssertionError("the survey is made before its folder was looked at")
+
+    monkeypatch.setattr("tacita.data.demo.survey.household_survey", surveyed)
+    tc.Plan([tc.Suppress()]).save("plan.toml")
+    Project(data="no.csv", scenario=tc.Scenario(keys=["age"])).save("project.toml")
+    Path("out").mkdir()
+    code, out, err = run(*words, "out")
+    assert (code, out) == (2, "")
+    assert err.startswith("tacita: folder 'out' exists already;")
+
+
+def test_an_unknown_figure_is_refused_before_the_work(run: Run) -> None:
+    code, out, err = run("plot", "confidentiality", *TWO, "--keys", "age", "--figure", "pie", "--out", "out.png")
+    assert (code, out) == (2, "")
+    assert err.startswith("tacita: figure must be one of ")

@@ -21,7 +21,7 @@ from tacita.risk.household import household_risk_of
 from tacita.risk.individual import IndividualRisk, individual_risk_of
 from tacita.risk.reidentification import reidentification_of
 from tacita.risk.threshold import risk_threshold_of
-from tacita.scenario import KeySet, MissingRule, Scenario, checked
+from tacita.scenario import KeySet, MissingRule, Scenario, checked, with_codes
 
 Progress = Callable[[float, str], None]
 
@@ -60,6 +60,7 @@ def assess(
     data, policy = Data.of(data), policy or Policy()
     register = None if register is None else Data.of(register)
     checked(scenario).check_against(data)
+    data = with_codes(data, scenario)
     sets = scenario.sets
     if not sets:
         raise TacitaError("assess needs categorical keys; pass keys=[...] in the scenario.")

@@ -87,7 +87,7 @@ def key_table(data: Any, scenario: Scenario, keys: Sequence[str] | None = None, 
     data = Data.of(data)
     checked(scenario).check_against(data)
     names = scenario.keys if keys is None else check.names("keys", keys)
-    _check_keys(data, names)
+    check_keys(data, names)
     weights = survey_weights(data, scenario)
     columns = [data.coded(name, scenario.not_applicable.get(name, ())) for name in names]
     row, codes = distinct_keys([column.codes for column in columns], [len(column.values) for column in columns])
@@ -130,7 +130,8 @@ def _perturbed(data: Data, names: tuple[str, ...], weight: str | None) -> Iterat
         )
 
 
-def _check_keys(data: Data, names: tuple[str, ...]) -> None:
+def check_keys(data: Data, names: tuple[str, ...]) -> None:
+    """There are keys, not too many, all of them in the data, and none has an infinite value."""
     if not names:
         raise TacitaError("the scenario has no categorical keys; pass keys=[...].")
     if len(names) > matching.MOST_KEYS:

@@ -20,7 +20,7 @@ from tacita.protect.steps import step_of
 from tacita.random import Draws, fresh_seed
 from tacita.release import Release
 from tacita.rules import Rule, Rules, broken_rules
-from tacita.scenario import Scenario, checked, restricted
+from tacita.scenario import Scenario, checked, restricted, with_codes
 
 log = logging.getLogger("tacita")
 
@@ -142,13 +142,18 @@ class Plan(Declared):
         kept = Rules.of(rules)
         kept.check_against(original)
         draws = Draws(fresh_seed() if seed is None else seed)
-        now, who = original, scenario
+        now, who, before = original, scenario, with_codes(original, scenario)
         done = []
         for place, step in enumerate(self.steps):
             show(place / len(self.steps), step.label)
-            context = Context(who, limits, draws.step(step.label), original, _part(show, place, len(self.steps)))
-            made = step.apply(now, context)
-            fresh = replace(made.data, perturbed=made.data.perturbed | frozenset(made.perturbed))
+            context = Context(who, limits, draws.step(step.label), before, _part(show, place, len(self.steps)))
+            given = with_codes(now, who)
+            made = step.apply(given, context)
+            fresh = replace(
+                made.data,
+                variables=_known_after(who, now, given, made.data),
+                perturbed=made.data.perturbed | frozenset(made.perturbed),
+            )
             done.append(changes(now, fresh, step.label, str(step), made.remarks, made.figures))
             log.info("step %s: %d cells changed", step.label, sum(done[-1].cells.values()))
             remaining = restricted(_followed(who, now, fresh), fresh.columns)
@@ -183,6 +188,26 @@ def _labelled(steps: tuple[Step, ...]) -> tuple[Step, ...]:
         taken.add(label)
         labelled.append(replace(step, label=label))
     return tuple(labelled)
+
+
+def _known_after(who: Scenario, before: Data, given: Data, made: Data) -> dict[str, Variable]:
+    """What is known of the variables after a step: of codes for not applicable what the file itself says.
+
+    A step is given those that only the scenario knows besides, so that it keeps them.
+    """
+    known = dict(made.variables)
+    for name, codes in who.not_applicable.items():
+        said = before.variable(name).not_applicable
+        if name not in known:
+            continue
+        if known[name] == given.variable(name):
+            known[name] = before.variable(name)
+        else:
+            unsaid = _followed_codes(tuple(code for code in codes if code not in said), before, made, name)
+            ours = _followed_codes(said, before, made, name)
+            kept = tuple(code for code in known[name].not_applicable if code in ours or code not in unsaid)
+            known[name] = replace(known[name], not_applicable=kept)
+    return known
 
 
 def _followed(who: Scenario, before: Data, after: Data) -> Scenario:

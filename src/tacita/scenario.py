@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from tacita import check
 from tacita.check import TacitaError
-from tacita.data import Data
+from tacita.data import Data, Variable
 from tacita.declared import Declared
 
 ATTACKS = ("M1", "M2", "M3", "M4", "M5")
@@ -266,6 +266,17 @@ def restricted(scenario: Scenario, columns: Sequence[str]) -> Scenario | None:
     if scenario.attack == "M5" and given["weight"] is None:
         given["attack"] = "M3"
     return replace(scenario, **given) if keys or given["numeric_keys"] else None
+
+
+def with_codes(data: Data, scenario: Scenario) -> Data:
+    """The data with the scenario's codes for not applicable declared, as if they came with their variables."""
+    said: dict[str, Variable] = {}
+    for name, codes in scenario.not_applicable.items():
+        known = data.variable(name)
+        unsaid = [code for code in codes if code not in known.not_applicable]
+        if unsaid and name in data.columns:
+            said[name] = replace(known, not_applicable=(*known.not_applicable, *unsaid))
+    return replace(data, variables={**data.variables, **said}) if said else data
 
 
 def checked(scenario: Any) -> Scenario:

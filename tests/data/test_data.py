@@ -298,3 +298,12 @@ def test_codes_for_not_applicable_stand_behind_the_order() -> None:
     assert data.coded("x").codes.tolist() == [2, 0, 1]
     coded = data.coded("x", ["99"])
     assert (coded.codes.tolist(), coded.values) == ([2, 3, 1], ("low", "high", "99"))
+
+
+@given(st.lists(st.sampled_from([None, 0, 1, 2, 3, 98]), min_size=1, max_size=12))
+def test_codes_for_no_identifier_put_records_into_no_group(column: list[int | None]) -> None:
+    known = Variable(missing=(0,), missing_ranges=((90.0, 99.0),), not_applicable=(1,))
+    place, count = Data.of(pl.DataFrame({"id": pl.Series(column, dtype=pl.Int64)}), {"id": known}).groups("id")
+    identifiers = sorted({value for value in column if value in (2, 3)})
+    assert place.tolist() == [identifiers.index(value) if value in (2, 3) else -1 for value in column]
+    assert count == len(identifiers)

@@ -5,7 +5,7 @@ A new step must be added to `EXAMPLES`, or the first test fails.
 
 import tomllib
 from collections.abc import Iterator
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np
 import polars as pl
@@ -15,6 +15,7 @@ import tacita as tc
 from tacita import frame
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.protect.regroup import text_of
 from tacita.protect.step import Step
 from tacita.protect.steps import own_steps
 
@@ -225,6 +226,39 @@ def test_one_record_is_no_accident(step: Step) -> None:
         assert str(error).endswith(".")
     else:
         assert len(made) <= 1
+
+
+NOT_APPLICABLE = {"age": 999, "income": -5.0, "citizenship": "none", "nace": "00.0"}
+
+
+def with_not_applicable() -> tuple[Data, dict[str, np.ndarray]]:
+    """The survey with a code for not applicable in some records of each of these, and where."""
+    where = {name: np.arange(len(DATA)) % 3 == place % 3 for place, name in enumerate(NOT_APPLICABLE)}
+    columns = {
+        name: [code if here else value for here, value in zip(where[name], DATA.table[name], strict=True)]
+        for name, code in NOT_APPLICABLE.items()
+    }
+    plain = {name: tc.Variable(label=DATA.variable(name).label, scale=DATA.scale(name)) for name in columns}
+    return DATA.with_columns(columns, plain), where
+
+
+@pytest.mark.parametrize("step", STEPS, ids=named)
+def test_codes_for_not_applicable_are_kept_whoever_declares_them(step: Step) -> None:
+    """With the data or in the scenario: a category of its own, in no band, not rounded and not cut off."""
+    data, where = with_not_applicable()
+    who = replace(WHO, not_applicable={name: (code,) for name, code in NOT_APPLICABLE.items()})
+    told = {name: replace(data.variable(name), not_applicable=(code,)) for name, code in NOT_APPLICABLE.items()}
+    known = replace(data, variables={**data.variables, **told})
+    release = tc.Plan([step]).apply(data, who, seed=7)
+    declared = tc.Plan([step]).apply(known, WHO, seed=7)
+    assert release.data.table.equals(declared.data.table)
+    for name, code in NOT_APPLICABLE.items():
+        values, here = release.data.table[name], where[name][release.data.record - 1]
+        shown, others = ({text_of(value) for value in values.filter(rows).drop_nulls()} for rows in (here, ~here))
+        assert shown <= {text_of(code), *(["*"] if step.kind() == "generalise" else [])}, name
+        assert text_of(code) not in others, name
+        if step.kind() not in ("suppress", "generalise"):
+            assert values.filter(here).null_count() == 0, name
 
 
 @pytest.mark.parametrize("step", STEPS, ids=named)

@@ -4,6 +4,7 @@ import datetime as dt
 import itertools
 import tomllib
 from dataclasses import FrozenInstanceError
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,12 @@ def test_intervals_of_fractions_are_exact() -> None:
     tenths = Hierarchy.intervals([0.1, 0.5], whole=False)
     assert tenths.labels_at([0.3, 0.7, 0.29], 1) == ["0.3 to <0.4", "0.7 to <0.8", "0.2 to <0.3"]
     assert tenths.labels_at([0.3, 0.7], 2) == ["0 to <0.5", "0.5 to <1"]
+
+
+def test_decimal_numbers_are_numbers() -> None:
+    values = [Decimal("4.0"), Decimal("5"), Decimal("12")]
+    assert Hierarchy.intervals([5, 10]).labels_at(values, 1) == ["0-4", "5-9", "10-14"]
+    assert Hierarchy.intervals([0.1], whole=False).labels_at([Decimal("0.30")], 1) == ["0.3 to <0.4"]
 
 
 def test_codes_are_cut_from_the_right() -> None:
@@ -211,6 +218,7 @@ def test_csv_files_with_a_header_and_quotes(tmp_path: Path) -> None:
         ),
         ("\n", "h.csv has no rows"),
         ("a\nb\n", "h.csv: row 1 of the hierarchy has 1 field"),
+        ('a;"' + "x" * 140_000 + "\nb;y\n", "h.csv has a field without an end; check its quotes."),
     ],
 )
 def test_wrong_files_are_errors_that_name_the_row(tmp_path: Path, text: str, message: str) -> None:
@@ -270,6 +278,19 @@ def test_different_hierarchies_differ() -> None:
         (lambda: Hierarchy.dates(["week"]), "a unit of dates must be one of 'day', 'month',"),
         (lambda: Hierarchy.rows([]), "a hierarchy must have at least one row: the value, then its groups."),
         (lambda: Hierarchy.rows([7]), "the rows of a hierarchy must be lists: the value, then its groups."),
+        (lambda: Hierarchy.rows([("a", ["x"])]), "row 1 of the hierarchy must hold texts and numbers, no lists."),
+        (
+            lambda: Hierarchy.mappings({"a": ["x"]}, {"x": 1}),
+            "the groups of a hierarchy of mappings must be texts or numbers, no lists.",
+        ),
+        (lambda: Hierarchy.intervals([5], redact="no"), "redact must be true or false; got 'no'."),  # type: ignore[arg-type]
+        (lambda: Hierarchy.intervals([5], whole=1), "whole must be true or false; got 1."),  # type: ignore[arg-type]
+        (
+            lambda: Hierarchy.from_dict({"kind": "redaction", "redact": "yes"}),
+            "redact must be true or false; got 'yes'.",
+        ),
+        (lambda: Hierarchy.csv(__file__, delimiter=";;"), "delimiter must be one sign, as ';'; got ';;'."),
+        (lambda: Hierarchy.csv(__file__, header="yes"), "header must be true or false; got 'yes'."),  # type: ignore[arg-type]
         (lambda: Hierarchy.mappings(), "a hierarchy of mappings needs at least one, as in"),
         (lambda: Hierarchy.of(7, "age"), "the hierarchy of 'age' must be a Hierarchy or the path of a CSV file"),
         (lambda: Hierarchy.from_dict({"kind": "tree"}), "the kind of a hierarchy must be one of 'dates', 'intervals',"),

@@ -412,15 +412,32 @@ def test_a_generalised_key_tells_what_is_not_applicable() -> None:
     assert figures(release, who) == figures(release, tc.Scenario(keys=["x", "sex"])) == expected
 
 
+@dataclass(frozen=True)
+class BothMissing(Step):
+    """A step of somebody else, which makes 9 of 98 and 99, and declares that missing."""
+
+    def apply(self, data: Data, context: Context) -> Applied:
+        made = [9 if value in (98, 99) else value for value in data.table["x"]]
+        return Applied(data.with_columns({"x": made}, {"x": Variable(missing=(9,))}))
+
+
 def test_codes_for_not_applicable_that_become_one_code_are_followed() -> None:
     """Both are not applicable, and so is what they become: a code that the step declares missing."""
     data = Data.of(pl.DataFrame({"x": [1, 2, 98, 99]}), {"x": Variable(missing=(98, 99))})
     who = tc.Scenario(keys=["x"], not_applicable={"x": [98, 99]})
-    release = tc.Plan([tc.Recode("x", scheme="1:1-2\n<MISSING> 9\n")]).apply(data, who)
-    assert release.data.table["x"].to_list() == [1, 1, 9, 9]
+    release = tc.Plan([BothMissing()]).apply(data, who)
+    assert release.data.table["x"].to_list() == [1, 2, 9, 9]
     assert release.scenario.not_applicable == {"x": (9,)}
     assert release.data.variable("x").not_applicable == (9,)
-    assert figures(release, who)[0] == figures(release, release.scenario)[0] == [2.0] * 4
+    assert figures(release, who)[0] == figures(release, release.scenario)[0] == [1.0, 1.0, 2.0, 2.0]
+
+
+def test_a_scheme_with_new_codes_for_missing_leaves_codes_for_not_applicable_alone() -> None:
+    data = Data.of(pl.DataFrame({"x": [1, 2, 97, 98, 99]}), {"x": Variable(missing=(97, 98, 99))})
+    who = tc.Scenario(keys=["x"], not_applicable={"x": [98, 99]})
+    release = tc.Plan([tc.Recode("x", scheme="1:1-2\n<MISSING> 9\n")]).apply(data, who)
+    assert release.data.table["x"].to_list() == [1, 1, 9, 98, 99]
+    assert release.scenario.not_applicable == {"x": (98, 99)}
 
 
 def test_codes_that_are_categories_anyway_are_not_declared() -> None:
@@ -439,6 +456,29 @@ def test_rules_are_judged_as_the_file_declares_its_values() -> None:
     who = tc.Scenario(keys=["age", "job"], not_applicable={"job": [""]})
     release = tc.Plan([]).apply(table, who, rules=["age >= 15 or job is missing"])
     assert release.broken == ()
+
+
+def test_rules_are_judged_so_after_a_variable_was_recoded() -> None:
+    table = pl.DataFrame({"age": [5, 40, 41], "job": [None, "baker", "cook"], "hours": [99, 40, 38]})
+    who = tc.Scenario(keys=["age", "job"], not_applicable={"job": [""], "hours": [99]})
+    plan = tc.Plan([tc.Recode("job", mapping={"baker": "food", "cook": "food"}), tc.Recode("hours", mapping={38: 40})])
+    release = plan.apply(table, who, rules=["age >= 15 or job is missing", "age >= 15 or hours = 99"])
+    assert release.broken == ()
+    # A key whose blank is a category says so in the release; what the scenario alone says of others stays there.
+    assert release.data.variable("job").not_applicable == ("",)
+    assert release.data.variable("hours").not_applicable == ()
+
+
+def test_what_the_file_and_the_scenario_say_of_codes_are_told_apart() -> None:
+    data = Data.of(pl.DataFrame({"x": [1, 2, 7, 8, 9]}), {"x": Variable(not_applicable=(7, 8))})
+    who = tc.Scenario(keys=["x"], not_applicable={"x": [8, 9]})
+    release = tc.Plan([tc.Recode("x", breaks=[2]), tc.Recode("x", mapping={"<2": "any", "2+": "any"})]).apply(data, who)
+    assert release.data.table["x"].to_list() == ["any", "any", "7", "8", "9"]
+    assert release.data.variable("x").not_applicable == ("7", "8")
+    assert release.scenario.not_applicable == {"x": ("8", "9")}
+    together = tc.Plan([tc.Recode("x", mapping={8: 0, 9: 0})]).apply(data, who)
+    assert together.data.variable("x").not_applicable == (7, 0)
+    assert together.scenario.not_applicable == {"x": (0,)}
 
 
 def test_direct_identifiers_that_are_still_there_are_a_caution() -> None:

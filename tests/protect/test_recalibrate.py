@@ -208,6 +208,36 @@ def test_totals_of_merged_categories_are_added() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("mapping", "totals"),
+    [
+        # Merged into a code that there is, as codes usually are.
+        ({4: 3}, {1: 10.0, 2: 20.0, 3: 70.0}),
+        ({1: 2, 3: 4}, {2: 30.0, 4: 70.0}),
+        # Called otherwise, by names that others had.
+        ({1: 2, 2: 1}, {2: 10.0, 1: 20.0, 3: 30.0, 4: 40.0}),
+        ({1: 2, 2: 3, 3: 4, 4: 4}, {2: 10.0, 3: 20.0, 4: 70.0}),
+        ({1: "a", 2: "a"}, {"a": 30.0, "3": 30.0, "4": 40.0}),
+    ],
+)
+def test_totals_follow_recoded_categories(mapping: dict[int, object], totals: dict[object, float]) -> None:
+    table = pl.DataFrame({"x": [1, 2, 3, 4] * 2, "sex": ["f"] * 8, "w": [5.0, 10.0, 15.0, 20.0] * 2})
+    plan = tc.Plan([tc.Recode("x", mapping=mapping), Drop(), tc.Recalibrate(["x"])])
+    made = plan.apply(table, WHO).data.table
+    found = made.group_by("x").agg(pl.col("w").sum()).rows()
+    assert dict(found) == pytest.approx(totals)
+
+
+def test_values_that_were_exchanged_keep_the_totals_of_the_original() -> None:
+    class Exchange(Step):
+        def apply(self, data: Data, context: Context) -> Applied:
+            return Applied(data.with_columns({"x": [2, 1, 2, 1, 1]}))
+
+    table = pl.DataFrame({"x": [1, 1, 2, 2, 2], "sex": ["f"] * 5, "w": [10.0, 20.0, 10.0, 30.0, 30.0]})
+    made = tc.Plan([Exchange(), tc.Recalibrate(["x"])]).apply(table, WHO).data.table
+    assert dict(made.group_by("x").agg(pl.col("w").sum()).rows()) == pytest.approx({1: 30.0, 2: 70.0})
+
+
 def test_records_without_a_value_take_no_part() -> None:
     table = PEOPLE.with_columns(region=pl.Series([1, None, 1, 2, 2]))
     release = tc.Plan([tc.Recalibrate(totals={"region": {1: 40, 2: 60}})]).apply(table, WHO)

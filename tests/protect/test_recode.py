@@ -2,6 +2,7 @@
 
 import datetime as dt
 import math
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,50 @@ def test_declared_codes_stay_and_stay_declared_where_numbers_become_texts() -> N
     )
     assert made.missing("x").tolist() == [False, False, True, True, False, True]
     assert made.coded("x").values == ("0-4", "5-9", "-7")
+
+
+NOT_ASKED = Variable(not_applicable=(8, 9), value_labels={1: "yes", 2: "no", 8: "a child", 9: "not asked"})
+
+
+@pytest.mark.parametrize(
+    ("options", "expected", "codes"),
+    [
+        # Left alone, also by ranges.
+        ({"mapping": {1: 3, 2: 3}}, [3, 3, 8, 9], (8, 9)),
+        ({"scheme": "3:1-"}, [3, 3, 8, 9], (8, 9)),
+        ({"width": 10}, ["0-9", "0-9", "8", "9"], ("8", "9")),
+        # Called otherwise: still not applicable.
+        ({"mapping": {9: 0}}, [1, 2, 8, 0], (8, 0)),
+        ({"mapping": {8: 0, 9: 0}}, [1, 2, 0, 0], (0,)),
+        ({"mapping": {8: 9}}, [1, 2, 9, 9], (9,)),
+        ({"mapping": {8: "none", 9: "none"}}, ["1", "2", "none", "none"], ("none",)),
+        ({"scheme": "7:8,9"}, [1, 2, 7, 7], (7,)),
+        ({"mapping": {1: "x", 2: "y", 9: "none"}, "as_codes": True}, [1, 2, 8, 3], (8, 3)),
+        # Put together with others: a category like any other.
+        ({"mapping": {9: 2}}, [1, 2, 8, 2], (8,)),
+        ({"scheme": "2:2,8,9"}, [1, 2, 2, 2], ()),
+        ({"mapping": {1: "any", 2: "any", 8: "any", 9: "any"}}, ["any"] * 4, ()),
+    ],
+)
+def test_codes_for_not_applicable_stay_unless_they_are_named(
+    options: dict[str, Any], expected: list[Any], codes: tuple[Any, ...]
+) -> None:
+    made = recoded([1, 2, 8, 9], tc.Recode("x", **options), NOT_ASKED)
+    assert made.table["x"].to_list() == expected
+    assert made.variable("x").not_applicable == codes
+    # The same where only the scenario knows.
+    data = Data.of(pl.DataFrame({"x": [1, 2, 8, 9]}), {"x": Variable(value_labels=NOT_ASKED.value_labels)})
+    who = tc.Scenario(keys=["x"], not_applicable={"x": [8, 9]})
+    release = tc.Plan([tc.Recode("x", **options)]).apply(data, who)
+    assert release.data.table["x"].to_list() == expected
+    assert release.data.variable("x") == replace(made.variable("x"), not_applicable=())
+    assert set(codes) <= set(release.scenario.not_applicable["x"])
+    assert not set(release.scenario.not_applicable["x"]) & (set(expected) - set(codes))
+
+
+def test_labels_of_codes_for_not_applicable_that_are_put_together_are_joined() -> None:
+    made = recoded([1, 2, 8, 9], tc.Recode("x", mapping={8: 2, 9: 9}), NOT_ASKED)
+    assert made.variable("x").value_labels == {1: "yes", 2: "no / a child", 9: "not asked"}
 
 
 MARITAL = Variable(
@@ -451,11 +496,11 @@ def test_bad_parameters(options: dict[str, Any], message: str) -> None:
         ),
         (
             [1, 9], Variable(missing=(9,)), {"mapping": {9: 1}},
-            "mapping must leave codes of 'x' alone that are declared missing or not applicable; got '9'.",
+            "mapping must leave codes of 'x' alone that are declared missing; got '9'.",
         ),
         (
             [1, 9], Variable(missing=(9,)), {"scheme": "1:1\n2:9"},
-            "line 2 of the scheme recodes a code of 'x' that is declared missing or not applicable; take it out.",
+            "line 2 of the scheme recodes a code of 'x' that is declared missing; take it out.",
         ),
         (
             [1, 2], Variable(), {"scheme": "1:a"},

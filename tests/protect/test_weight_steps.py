@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tacita as tc
 from tacita.check import TacitaError
-from tacita.data import Data
+from tacita.data import Data, Variable
 from tacita.protect.round_weights import nearest_ups, quotients, random_ups
 from tacita.protect.step import Step
 from tacita.protect.trim_weights import limit_of_share
@@ -136,6 +136,20 @@ def test_households_are_rounded_together_and_the_smallest_make_the_total_fit() -
         assert len(set(found[:3])) == len(set(found[3:5])) == 1
 
 
+@pytest.mark.parametrize("declared", ["missing", "not_applicable", "scenario"])
+def test_people_without_a_household_are_no_household_of_their_own(declared: str) -> None:
+    """0 is no household: those who live in none differ in their weights, and households are still kept together."""
+    table = people([2.6, 2.6, 3.3, 4.4, 5.1], hid=[1, 1, 0, 0, 0])
+    known = {} if declared == "scenario" else {"hid": Variable(**{declared: (0,)})}
+    who = tc.Scenario(
+        keys=["sex"], weight="w", household="hid", not_applicable={"hid": [0]} if declared == "scenario" else {}
+    )
+    release = tc.Plan([tc.RoundWeights()]).apply(Data.of(table, known), who)
+    assert "members of a household share one weight, and still do" in release.changes[0].remarks
+    first, second, *_ = release.data.table["w"].to_list()
+    assert first == second
+
+
 def test_persons_with_weights_of_their_own_are_rounded_apart() -> None:
     table = people([2.5, 2.5, 4.5, 4.4], hid=[1, 1, 2, 2])
     assert made(tc.RoundWeights(), table, HOUSEHOLDS) == [3.0, 3.0, 4.0, 4.0]
@@ -169,6 +183,12 @@ def test_a_share_is_cut_to_the_next_weight() -> None:
     assert limit_of_share(np.arange(1.0, 101.0), np.ones(100), 0.29) == 71.0
     weights = made(tc.TrimWeights(share=0.25), people([1.0, 9.0, 5.0, 7.0]))
     assert weights == pytest.approx([8 / 6, 7.0, 40 / 6, 7.0])
+
+
+@pytest.mark.parametrize("share", [0.5, 0.999999, 1 - 1e-12])
+@pytest.mark.parametrize("size", [1, 5])
+def test_a_share_of_nearly_all_leaves_the_smallest_weight(share: float, size: int) -> None:
+    assert limit_of_share(np.arange(1.0, size + 1), np.ones(size), share) == (3.0 if (share, size) == (0.5, 5) else 1.0)
 
 
 def test_weights_within_the_limits_are_left_to_the_last_bit() -> None:
@@ -252,6 +272,12 @@ def test_noise_puts_no_weight_below_the_least() -> None:
     assert weights.sum() == pytest.approx(110)
     release = tc.Plan([tc.WeightNoise(0.5)]).apply(table, WHO, seed=1)
     assert release.changes[0].figures["at_least"] == (weights == 1).sum() > 10
+
+
+def test_noise_on_weights_of_1_says_that_there_is_no_room() -> None:
+    release = tc.Plan([tc.WeightNoise(0.3)]).apply(people([1.0] * 4), WHO)
+    assert release.data.table["w"].to_list() == [1.0] * 4
+    assert release.changes[0].remarks == ("4 weights are at the least",)
 
 
 def test_noise_within_groups_and_households() -> None:

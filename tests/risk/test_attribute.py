@@ -1,6 +1,7 @@
 """l-diversity, t-closeness, beta-likeness, delta-disclosure, (alpha, k): fast against slow, by hand, reference."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -62,6 +63,37 @@ def test_against_the_definitions(rule: str, c: float | str | None, rows: list[tu
                 expected = getattr(slow_a, kind)(found, file)
                 assert likeness[f"{name}:{kind}"][i] == pytest.approx(expected, rel=1e-9, abs=1e-12)
             assert likeness[f"{name}:alpha"][i] == pytest.approx(slow_a.alpha(found), rel=1e-12)
+
+
+def table_of(data: Data, who: tc.Scenario) -> pl.DataFrame:
+    """All attribute measures by record."""
+    measures = (tc.l_diversity, tc.t_closeness, tc.likeness)
+    return pl.concat([measure(data, who).to_frame() for measure in measures], how="horizontal")
+
+
+@given(rows=records)
+def test_a_code_for_not_applicable_is_a_value_whatever_the_file_takes_it_for(rows: list[tuple[object, ...]]) -> None:
+    """The file declares 3 and b missing; whoever knows that they mean not applicable gets what undeclared values get,
+    which is held against the definitions above."""
+    plain, who = survey(rows), scenario("one_way", None)
+    known = {"s": Variable(scale="ordinal", missing=(3,)), "t": Variable(scale="nominal", missing=("b",))}
+    data, knowing = Data.of(plain.table, known), replace(who, not_applicable={"s": (3,), "t": ("b", "")})
+    expected = table_of(plain, who)
+    assert table_of(data, knowing).equals(expected)
+    told = {name: replace(each, not_applicable=knowing.not_applicable[name]) for name, each in known.items()}
+    assert table_of(Data.of(plain.table, told), who).equals(expected)
+    profile = tc.assess(data, knowing, tc.Policy(k=None), measures=("l_diversity", "t_closeness", "likeness"))
+    found = [profile.further[name].to_frame() for name in ("l_diversity", "t_closeness", "likeness")]
+    assert pl.concat(found, how="horizontal").equals(expected)
+
+
+def test_not_applicable_taken_for_missing_would_look_too_close() -> None:
+    data = Data.of(
+        pl.DataFrame({"p": ["a", "a", "b", "b"], "s": ["x", None, "x", "child"]}), {"s": Variable(missing=("child",))}
+    )
+    who = tc.Scenario(keys=["p"], sensitive=["s"])
+    assert tc.t_closeness(data, who).t == {"s": 0.0}
+    assert tc.t_closeness(data, replace(who, not_applicable={"s": "child"})).t == {"s": 0.25}
 
 
 @given(rows=records)

@@ -165,6 +165,16 @@ def test_categories_that_nobody_has_count_if_they_are_declared() -> None:
     assert found.loss.tolist() == [0.25, 0.0, 0.75]
 
 
+@pytest.mark.parametrize("unit", ["value", "sd", "mad"])
+def test_numbers_too_large_to_be_compared_are_a_mistake(unit: str) -> None:
+    x = pl.DataFrame({"a": ["p", "q", "q"], "v": [1.0e300, -2.0e300, 1.0]})
+    with pytest.raises(tc.TacitaError) as error:
+        tc.categorical_confidentiality(x, x, tc.Scenario(keys=["a"]), variables=["v"], unit=unit)
+    assert str(error.value) == (
+        "numbers must be below 1e+150 in size to be compared; those of 'v' are not, declare such codes missing."
+    )
+
+
 @pytest.mark.parametrize("both", [False, True])
 def test_infinite_numbers_are_a_mistake(both: bool) -> None:
     x = pl.DataFrame({"a": ["p", "q"], "v": [1.0, math.inf if both else 2.0]})

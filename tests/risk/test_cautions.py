@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import tacita as tc
-from tacita.data import Data
+from tacita.data import Data, Variable
 from tacita.keys import key_table
 from tacita.risk import cautions
 from tacita.scenario import Scenario
@@ -102,6 +102,8 @@ def test_repeated_persons(persons: list[int | None], start: str) -> None:
     (text,) = told(frame, Scenario(keys=["a"], person="pid"))
     assert text.startswith(start)
     assert told(frame.with_columns(pid=pl.Series([1, 2, 3, 4, None])), Scenario(keys=["a"], person="pid")) == ()
+    unknown = Data.of(frame.with_columns(pid=pl.Series([1, 2, 3, 0, 0])), {"pid": Variable(missing=(0,))})
+    assert told(unknown, Scenario(keys=["a"], person="pid")) == ()
 
 
 FOLLOWS = (

@@ -35,6 +35,21 @@ def test_by_hand() -> None:
     assert tc.dominance(firms, tc.Scenario(keys=["industry"]), "turnover", p=4).too_precise.tolist() == [False]
 
 
+def test_a_code_for_not_applicable_is_no_contribution() -> None:
+    firms = pl.DataFrame({"industry": ["a"] * 4, "turnover": [6.0, 90.0, 4.0, 9999.0]})
+    for codes in ({}, {"turnover": [9999]}):
+        cells = tc.dominance(firms, tc.Scenario(keys=["industry"], not_applicable=codes), "turnover").to_frame()
+        expected = (4, 10099.0) if not codes else (3, 100.0)
+        assert (cells["contributors"][0], cells["total"][0]) == expected
+
+
+@pytest.mark.parametrize("wrong", [math.inf, -1.7e308])
+def test_amounts_that_cannot_be_added_are_refused(wrong: float) -> None:
+    firms = pl.DataFrame({"industry": ["a"] * 3, "turnover": [wrong, wrong, 4.0]})
+    with pytest.raises(tc.TacitaError, match=r"'turnover' (has infinite values|are not, declare such codes missing)"):
+        tc.dominance(firms, tc.Scenario(keys=["industry"]), "turnover")
+
+
 def test_cells_can_be_named_and_missing_amounts_are_left_out() -> None:
     firms = pl.DataFrame({"a": [1, 1, 2], "b": ["x", "x", "x"], "turnover": [1.0, None, 2.0]})
     found = tc.dominance(firms, tc.Scenario(keys=["a"]), "turnover", by=["b"])

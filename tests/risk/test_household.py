@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import slow
 from strategies import RULES, Rule, Survey, quietly, surveys
 from tacita.check import TacitaError
+from tacita.data import Data, Variable
 from tacita.risk.household import at_least_one, household_risk
 from tacita.scenario import Scenario
 
@@ -122,3 +123,13 @@ def test_without_household_there_is_none() -> None:
     with pytest.raises(TacitaError) as error:
         household_risk(pl.DataFrame({"a": [1]}), Scenario(keys=["a"]))
     assert str(error.value) == "household risk needs the household identifier; pass household=... in the scenario."
+
+
+@pytest.mark.parametrize("declared", ["missing", "not_applicable", "scenario"])
+def test_a_code_for_no_household_is_no_household(declared: str) -> None:
+    frame = pl.DataFrame({"a": [1, 1, 2, 3], "hid": [7, 7, 0, 0]})
+    known = {} if declared == "scenario" else {"hid": Variable(**{declared: (0,)})}
+    codes = {"hid": (0,)} if declared == "scenario" else {}
+    found = household_risk(Data.of(frame, known), Scenario(keys=["a"], household="hid", not_applicable=codes))
+    assert (found.alone, len(found.by_household)) == (2, 3)
+    assert found.risk.tolist() == [0.75, 0.75, 1.0, 1.0]

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
+from tacita.data import Data, Variable
 
 
 def slow_leak(rows: list[tuple[float, str | None]]) -> tuple[float, float, float]:
@@ -64,3 +65,15 @@ def test_no_weights() -> None:
     with pytest.raises(tc.TacitaError) as error:
         tc.weight_disclosure(pl.DataFrame({"a": [1]}), tc.Scenario(keys=["a"]))
     assert str(error.value) == "weight disclosure needs the weights; pass weight=... in the scenario."
+
+
+def test_a_code_for_not_applicable_is_told_as_a_value() -> None:
+    """The file takes 9 for missing, as it takes the blank."""
+    frame = pl.DataFrame({"stratum": [1, 1, 9, 9, None, None], "w": [5.0, 5.0, 7.0, 7.0, 9.0, 9.0]})
+    data = Data.of(frame, {"stratum": Variable(missing=(9,))})
+    blind, knowing = (
+        tc.weight_disclosure(data, tc.Scenario(keys=["stratum"], weight="w", not_applicable=codes)).leaks["stratum"]
+        for codes in ({}, {"stratum": [9]})
+    )
+    assert (blind.baseline, knowing.baseline) == (4 / 6, 2 / 6)
+    assert knowing.guessed == 1.0

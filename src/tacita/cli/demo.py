@@ -19,7 +19,7 @@ def demo(
     overwrite: OverwriteFolder = False,
 ) -> None:
     """The main job on a synthetic household survey: make it, assess it, protect it, write everything to a folder."""
-    from tacita.data.atomic import new_folder
+    from tacita.data.atomic import check_free, new_folder
     from tacita.data.demo.survey import household_survey
     from tacita.data.files import write
     from tacita.plots.save import save
@@ -27,6 +27,7 @@ def demo(
     from tacita.project import Project, protect
     from tacita.risk.categorical_confidentiality import categorical_confidentiality
 
+    check_free(out, overwrite=overwrite)
     with progress_bar() as progress:
         progress(0.1, "making a population and a survey of it")
         survey = household_survey(households, seed=seed)

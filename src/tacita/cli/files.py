@@ -32,8 +32,9 @@ def convert(
     overwrite: Overwrite = False,
 ) -> None:
     """Write a survey file as another kind of file, with labels and missing codes where it can hold them."""
-    from tacita.data.files import read, write
+    from tacita.data.files import check_target, read, write
 
+    check_target(target, overwrite=overwrite)
     with progress_bar() as progress:
         progress(0.1, "reading")
         data = read(source)
@@ -50,9 +51,10 @@ def join_files(
     overwrite: Overwrite = False,
 ) -> None:
     """Bring a household file and a person file together."""
-    from tacita.data.files import write
+    from tacita.data.files import check_target, write
     from tacita.data.hierarchy import join_households
 
+    check_target(out, overwrite=overwrite)
     data = join_households(households, persons, on=names(on) or ())
     say(f"written: {write(data, out, overwrite=overwrite)} ({len(data):,} records)")
 
@@ -66,15 +68,14 @@ def split_file(
     overwrite: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
 ) -> None:
     """Take household variables out of a person file into a file of their own."""
-    from tacita.data.atomic import check_free
-    from tacita.data.files import write
+    from tacita.data.files import check_target, write
     from tacita.data.hierarchy import split_households
 
     if households.resolve() == persons.resolve():
         raise TacitaError("--households and --persons must be two files; name another one.")
     for path in (households, persons):
         # Both or none.
-        check_free(path, overwrite=overwrite, kind="file")
+        check_target(path, overwrite=overwrite)
     above, below = split_households(source, on=names(on) or (), household_variables=names(household_variables) or ())
     for data, path in ((above, households), (below, persons)):
         say(f"written: {write(data, path, overwrite=overwrite)} ({len(data):,} records)")

@@ -108,12 +108,11 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
 def _run(
     measure: Any, original: Path, released: Path, variables: str, options: dict[str, Any], out: Path | None, over: bool
 ) -> None:
-    from tacita.data.atomic import check_free
-    from tacita.data.files import read, write
+    from tacita.data.files import check_target, read, write
 
     if out is not None:
         # Before the work, not after it.
-        check_free(out, overwrite=over, kind="file")
+        check_target(out, overwrite=over)
     with progress_bar() as progress:
         progress(0.1, "reading")
         first, second = read(original), read(released)

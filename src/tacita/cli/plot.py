@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from tacita.check import TacitaError
+from tacita.check import TacitaError, one_of
 from tacita.cli import arguments
-from tacita.cli.plot_more import MORE, policy_of, save_figure
+from tacita.cli.plot_more import MORE, check_out, policy_of, save_figure
 from tacita.cli.terminal import comparing, names, say
 
 
@@ -41,7 +41,10 @@ def plot_confidentiality(
 ) -> None:
     """How well each released record hides among the originals, and how far it was moved."""
     from tacita.risk.confidentiality import confidentiality
+    from tacita.risk.confidentiality.result import FIGURES as FIGURES_OF_RESULT
 
+    check_out(out, overwrite)
+    one_of("figure", figure, FIGURES_OF_RESULT)
     if figure != "confidentiality" and (table or by_stratum or values):
         raise TacitaError("--table, --by-stratum and --values go with the confidentiality plot; leave out --figure.")
     options = {"table": table, "by": "stratum" if by_stratum else None, "values": original if values else None}

@@ -28,6 +28,14 @@ def _show(found: Any, table: bool, out: Path | None, overwrite: bool) -> None:
         save_figure(found.plot(table=table), out, overwrite)
 
 
+def check_out(out: Path | None, overwrite: bool) -> None:
+    """Refuse a file that the figure could not go to before the work, not after it."""
+    from tacita.plots.save import check_figure
+
+    if out is not None:
+        check_figure(out, overwrite=overwrite)
+
+
 def save_figure(chart: Any, out: Path, overwrite: bool) -> None:
     """Save a figure and say where."""
     from tacita.plots.save import save
@@ -55,6 +63,7 @@ def plot_categorical(
     """How many share the released key of each record, and how far it was changed to get there."""
     from tacita.risk.categorical_confidentiality import categorical_confidentiality
 
+    check_out(out, overwrite)
     who = given_scenario(scenario, {"keys": names(keys), "weight": weight, "missing": missing})
     with comparing():
         found = categorical_confidentiality(
@@ -92,6 +101,7 @@ def plot_intervals(
     """How well released intervals hide their values: the confidentiality plot of their midpoints."""
     from tacita.risk.interval_confidentiality import interval_confidentiality
 
+    check_out(out, overwrite)
     with comparing():
         found = interval_confidentiality(
             original,
@@ -141,6 +151,7 @@ def plot_cells(
     """How well the cells of a table hide behind the intervals that can be worked out for them."""
     from tacita.risk.interval_confidentiality import cell_confidentiality
 
+    check_out(out, overwrite)
     found = cell_confidentiality(
         cells,
         value=value,
@@ -171,6 +182,7 @@ def plot_released(
     """Released against original values with the line of equality. Internal: shows original values."""
     from tacita.plots.released import released as figure
 
+    check_out(out, overwrite)
     save_figure(figure(original, released, names(variables), log=log), out, overwrite)
 
 
@@ -192,6 +204,7 @@ def plot_units(
     from tacita.plots.units import units
     from tacita.risk.confidentiality import confidentiality
 
+    check_out(out, overwrite)
     chosen = names(records)
     if chosen is not None and not all(each.isdigit() for each in chosen):
         raise TacitaError(f"records must be the numbers of two records, as in 12,305; got {records!r}.")
@@ -228,6 +241,7 @@ def plot_robust(
     from tacita.plots.robust_intervals import robust_intervals
     from tacita.risk.robust_interval import robust_interval_disclosure
 
+    check_out(out, overwrite)
     with comparing():
         first, second = read(original), read(released)
         found = robust_interval_disclosure(first, second, names(variables), k=k, k2=k2, scale=scale)

@@ -191,6 +191,22 @@ class Data:
             codes, values = codes + np.uint32(1), ("", *values)
         return Coded(codes, values)
 
+    def groups(self, name: str) -> tuple[Ints, int]:
+        """For each record the place of the group that an identifier puts it in, and the number of groups.
+
+        -1 where it puts it in none: where it is missing, or a code declared missing or not applicable.
+        """
+        place, count = frame.groups(self.table, name)
+        known = self.variable(name)
+        if not (known.missing or known.missing_ranges or known.not_applicable):
+            return place, count
+        codes, values = frame.coded(self.table, name)
+        none = np.array([True, *(known.is_missing(value) or value in known.not_applicable for value in values)])[codes]
+        different, dense = np.unique(place[~none], return_inverse=True)
+        place = np.full(len(self), -1, dtype=np.int64)
+        place[~none] = dense
+        return place, len(different)
+
     def with_columns(self, columns: Mapping[str, Any], variables: Mapping[str, Variable] | None = None) -> Data:
         """A copy with some columns replaced or added, and what is known of them if that changes."""
         fresh = frame.table(columns)

@@ -27,6 +27,7 @@ SUFFIXES = {
     "statistical": (".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"),
 }
 """The formats, by how a path ends."""
+READ_ONLY = (".sas7bdat",)
 
 
 def read(
@@ -153,7 +154,7 @@ def write(
     """
     given = Data.of(data)
     file = _path(path)
-    kind = _kind(file)
+    kind = _written_kind(file)
     if not given.columns:
         raise TacitaError(f"{file.name} would be empty: the data has no variables.")
     if "" in given.columns:
@@ -237,6 +238,19 @@ def _kind(file: Path) -> str:
         known = ", ".join(each for suffixes in SUFFIXES.values() for each in suffixes)
         raise TacitaError(f"{file.name} must end in one of {known}; got {suffix!r}.")
     return found
+
+
+def _written_kind(file: Path) -> str:
+    kind = _kind(file)
+    if file.suffix.lower() in READ_ONLY:
+        raise TacitaError(f"{file.name} can be read but not written; write .xpt for SAS.")
+    return kind
+
+
+def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Refuse a file that `write` could not write, before the work whose results it is to hold."""
+    _written_kind(_path(path))
+    atomic.check_free(path, overwrite=overwrite, kind="file")
 
 
 def _only_for(file: Path, what: str, fits: bool, **options: object) -> None:

@@ -46,6 +46,17 @@ def number_columns(data: Data, names: tuple[str, ...], what: str) -> Floats:
     return values
 
 
+def check_sizes(name: str, values: Floats) -> None:
+    """An error if a variable has infinite numbers, or numbers too large to be compared or added up."""
+    if np.isinf(values).any():
+        raise TacitaError(f"variables must be finite; {name!r} has infinite values, correct the file.")
+    if (np.abs(values) > LARGEST).any():
+        raise TacitaError(
+            f"numbers must be below {LARGEST:g} in size to be compared; those of {name!r} are not, declare such codes "
+            f"missing."
+        )
+
+
 class Compared(NamedTuple):
     """The variables of two files, one column each, NaN where missing."""
 

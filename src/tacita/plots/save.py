@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tacita.check import TacitaError
-from tacita.data.atomic import new_file
+from tacita.data.atomic import check_free, new_file
 from tacita.plots.page import page
 
 KINDS = (".png", ".svg", ".pdf", ".html", ".json")
@@ -17,9 +17,7 @@ def save(chart: Any, path: str | Path, *, scale: float = 2.0, overwrite: bool = 
     import vl_convert
 
     path = Path(path)
-    kind = path.suffix.lower()
-    if kind not in KINDS:
-        raise TacitaError(f"figures are saved as {', '.join(KINDS)}; got {kind or 'no suffix'!r}.")
+    kind = _kind(path)
     specification = chart.to_json()
     if kind == ".png":
         content = vl_convert.vegalite_to_png(specification, scale=scale)
@@ -34,3 +32,16 @@ def save(chart: Any, path: str | Path, *, scale: float = 2.0, overwrite: bool = 
     with new_file(path, overwrite=overwrite) as beside:
         beside.write_bytes(content)
     return path
+
+
+def check_figure(path: str | Path, *, overwrite: bool = False) -> None:
+    """Refuse a file that `save` could not write, before the work that the figure is to show."""
+    _kind(Path(path))
+    check_free(path, overwrite=overwrite, kind="file")
+
+
+def _kind(path: Path) -> str:
+    kind = path.suffix.lower()
+    if kind not in KINDS:
+        raise TacitaError(f"figures are saved as {', '.join(KINDS)}; got {kind or 'no suffix'!r}.")
+    return kind

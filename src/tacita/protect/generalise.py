@@ -13,6 +13,7 @@ from tacita import check
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.keys import check_keys
 from tacita.protect.generalisation.choice import RECODINGS, Choice, choose
 from tacita.protect.generalisation.file import File, check_labels, prepared
 from tacita.protect.generalisation.loss import COSTS, LOSSES, make_loss
@@ -148,7 +149,7 @@ class Generalise(Step):
         scenario = context.scenario
         names = self._keys(data, scenario)
         sensitive = self._sensitive(data, scenario)
-        file = prepared(data, names, self.hierarchies, sensitive, scenario.not_applicable)
+        file = prepared(data, names, self.hierarchies, sensitive)
         if self.recoding != "global":
             check_labels(file)
         wanted = self._wanted(context, len(data))
@@ -173,15 +174,14 @@ class Generalise(Step):
             outside = [name for name in getattr(self, what) if name not in scenario.keys]
             if outside:
                 raise TacitaError(f"{what} must be of keys of the scenario; {check.quoted(outside)} is not a key.")
+        check_keys(data, scenario.keys)
         return scenario.keys
 
     def _blanks_that_tell(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
         """Keys whose blank is itself a category, so that a record with nothing but blanks is told by them."""
         if self.suppress != "blank" or self.limit == 0:
             return ()
-        apart = scenario.not_applicable
-        declared = {name: (*data.variable(name).not_applicable, *apart.get(name, ())) for name in scenario.keys}
-        return tuple(name for name, codes in declared.items() if "" in codes)
+        return tuple(name for name in scenario.keys if "" in data.variable(name).not_applicable)
 
     def _sensitive(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
         asked = (self.distinct_l, self.entropy_l, self.recursive_l, self.t)
@@ -224,8 +224,8 @@ class Generalise(Step):
             top=tuple(high for _, high in levels),
             judge=Judge(wanted, file.shares, file.ordered),
             loss=make_loss(self.loss, file.raw, file.ladders, file.columns, weights),
-            # Of 100 records 0.29 are 29, though 100 times 0.29 is a little less.
-            allowed=math.floor(limit * file.raw.size + 1e-9),
+            # Of 100 records 0.29 are 29, though 100 times 0.29 is a little less. A file has at least one record.
+            allowed=min(math.floor(limit * file.raw.size + 1e-9), file.raw.size - (self.suppress == "remove")),
         )
 
     def _remarks(self, file: File, found: Choice, scenario: Scenario) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita import check, frame
-from tacita.arrays import Bools, Floats, Ints
+from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.protect.step import Applied, Context, Step, present
@@ -79,7 +79,7 @@ class NewIdentifiers(Step):
         outer = household_units(data, household) if household is not None else None
         fresh, known, remarks, figures = {}, {}, [], {}
         for name in names:
-            place = places_of(data, name, context)
+            place, _ = data.groups(name)
             groups, draws = units(place, data.record), context.draws.step(name)
             figures[name] = len(groups.first)
             if outer is None or name == household or not self.within_households:
@@ -93,24 +93,6 @@ class NewIdentifiers(Step):
             # Codes of old values, and their labels, mean nothing among the new numbers.
             known[name] = Variable(label=data.variable(name).label, scale="nominal")
         return Applied(data.with_columns(fresh, variables=known), tuple(remarks), {"identifiers": figures})
-
-
-def places_of(data: Data, name: str, context: Context) -> Ints:
-    """For each row the place of its old value, -1 where there is none."""
-    place, _ = frame.groups(data.table, name)
-    return np.where(_without(data, name, context), -1, place)
-
-
-def _without(data: Data, name: str, context: Context) -> Bools:
-    """Blanks, and codes declared missing or not applicable: none of them is an identifier."""
-    known = data.variable(name)
-    applied = {*known.not_applicable, *context.scenario.not_applicable.get(name, ())} - {""}
-    gone = frame.missing(data.table, name)
-    if not applied and not known.missing and not known.missing_ranges:
-        return gone
-    codes, values = frame.coded(data.table, name)
-    wrong = np.array([True, *(known.is_missing(value) or value in applied for value in values)])
-    return wrong[codes]
 
 
 def _pairs(outer: Ints, place: Ints) -> Ints:

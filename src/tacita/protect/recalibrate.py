@@ -12,6 +12,7 @@ from tacita import check
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.frame import Coded
 from tacita.keys import survey_weights
 from tacita.protect.calibration import Calibrated, Distance, calibrate
 from tacita.protect.step import Applied, Context, Step, present
@@ -192,11 +193,7 @@ def original_margin(name: str, data: Data, original: Data, weights: Floats) -> M
     now, was = data.coded(name), original.coded(name)
     known = was.codes > 0
     before = cell_totals(weights[known], was.codes[known].astype(np.int64) - 1, len(was.values))
-    places = {value: place for place, value in enumerate(now.values)}
-    if set(now.values) <= set(was.values):
-        target = np.array([places.get(value, -1) for value in was.values], dtype=np.int64)
-    else:
-        target = _recoded(name, data, original, now.codes.astype(np.int64), was.codes.astype(np.int64), len(was.values))
+    target = _targets(name, data, original, now, was)
     gone = int((target < 0).sum())
     if gone:
         raise TacitaError(
@@ -208,18 +205,26 @@ def original_margin(name: str, data: Data, original: Data, weights: Floats) -> M
     return _margin(name, now.codes.astype(np.int64) - 1, totals)
 
 
-def _recoded(name: str, data: Data, original: Data, now: Ints, was: Ints, categories: int) -> Ints:
-    """For each category of the original the one that it became, -1 if no record tells."""
-    _, there, here = np.intersect1d(original.record, data.record, return_indices=True)
-    both = (was[there] > 0) & (now[here] > 0)
-    pairs = np.unique(np.column_stack([was[there][both], now[here][both]]), axis=0)
-    if len(np.unique(pairs[:, 0])) < len(pairs):
+def _targets(name: str, data: Data, original: Data, now: Coded, was: Coded) -> Ints:
+    """For each category of the original the one that it became, -1 if none.
+
+    The records tell, where all of a category went to the same one. Where they were exchanged, or none is left, a
+    category is the one with the same value.
+    """
+    places = {value: place for place, value in enumerate(now.values)}
+    alike = np.array([places.get(value, -1) for value in was.values], dtype=np.int64)
+    _, there, here = np.intersect1d(original.record, data.record, assume_unique=True, return_indices=True)
+    before, after = was.codes[there].astype(np.int64) - 1, now.codes[here].astype(np.int64) - 1
+    both = (before >= 0) & (after >= 0)
+    pairs = np.unique(before[both] * len(now.values) + after[both])
+    source, found = np.divmod(pairs, max(len(now.values), 1))
+    if len(np.unique(source)) == len(source):
+        alike[source] = found
+    elif not set(now.values) <= set(was.values):
         raise TacitaError(
             f"the categories of {name!r} are not those of the original, nor a recoding of them; give its totals."
         )
-    target = np.full(categories, -1, dtype=np.int64)
-    target[pairs[:, 0] - 1] = pairs[:, 1] - 1
-    return target
+    return alike
 
 
 def _margin(name: str, codes: Ints, totals: Floats) -> Margin:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tacita import check
+import numpy as np
+
+from tacita import check, frame
 from tacita.check import TacitaError
-from tacita.data import Data
+from tacita.data import Data, Variable
 from tacita.protect import recode_ways as ways
 from tacita.protect.argus_scheme import load_scheme, parse_scheme
 from tacita.protect.hierarchies import Hierarchy
 from tacita.protect.hierarchies.table import as_text
 from tacita.protect.recode_intervals import exact
-from tacita.protect.regroup import Groups, column_of, is_number, regrouped, text_of
+from tacita.protect.regroup import Column, Groups, column_of, is_number, regrouped, text_of
 from tacita.protect.step import Applied, Context, Step, present, some_names
 
 WAYS = ("breaks", "width", "groups", "mapping", "scheme", "digits", "hierarchy", "dates")
@@ -217,17 +219,28 @@ class Recode(Step):
         fresh, known, remarks = {}, {}, []
         for at, name in enumerate(present(self, self.variables, data)):
             context.progress(at / len(self.variables), self.label)
-            column = column_of(data, name)
+            given = self._opened(data, name)
+            column = column_of(given, name)
             if not column.plain:
                 continue
             ascending = data.scale(name) in ("ordinal", "numeric")
-            found = self._found(ways.Source(name, column, data.variable(name), ascending))
+            found = self._found(ways.Source(name, column, given.variable(name), ascending))
             if found.remark:
                 remarks.append(f"{name!r}: {found.remark}")
             if found.groups is not None:
                 _check_names(name, found.groups, column.declared, self.as_codes)
-                fresh[name], known[name] = regrouped(data, name, column, found.groups, as_codes=self.as_codes)
+                fresh[name], recoded = regrouped(given, name, column, found.groups, as_codes=self.as_codes)
+                known[name] = _apart(recoded, column, data.variable(name).not_applicable, fresh[name])
         return Applied(data.with_columns(fresh, known) if fresh else data, remarks=tuple(remarks))
+
+    def _opened(self, data: Data, name: str) -> Data:
+        """The data, with codes for not applicable that a mapping or scheme names as values like any other."""
+        known = data.variable(name)
+        named = {as_text(old) for old, _ in self.mapping}
+        if self._way == "scheme":
+            named = {each.low for each in parse_scheme(self.scheme).ranges if each.low == each.high and each.low}
+        left = tuple(code for code in known.not_applicable if code == "" or as_text(code) not in named)
+        return replace(data, variables={**data.variables, name: replace(known, not_applicable=left)})
 
     def _found(self, source: ways.Source) -> ways.Found:
         right = self.closed == "right"
@@ -245,6 +258,15 @@ class Recode(Step):
 
     def _widths(self, right: bool) -> ways.Widths:
         return ways.Widths(exact(self.width or 1), exact(self.start or 0), self.bottom, self.top, right)
+
+
+def _apart(known: Variable, column: Column, codes: tuple[Any, ...], fresh: Any) -> Variable:
+    """What is known of a recoded variable: values that only codes for not applicable became are such codes."""
+    had = np.array([False, *(value in codes for value in column.values)])[column.codes]
+    new = frame.coded(frame.table({"new": fresh}), "new")
+    theirs = np.setdiff1d(new.codes[had], [0, *new.codes[~had]])
+    found = dict.fromkeys([*known.not_applicable, *(new.values[at - 1] for at in theirs.tolist())])
+    return replace(known, not_applicable=tuple(found))
 
 
 def _absent(value: Any) -> bool:

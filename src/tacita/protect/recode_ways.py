@@ -160,8 +160,7 @@ def by_mapping(source: Source, mapping: Pairs, labels: Pairs, unmatched: str) ->
     wrong = [code for code in source.declared if as_text(code) in by_text]
     if wrong:
         raise TacitaError(
-            f"mapping must leave codes of {source.name!r} alone that are declared missing or not applicable; got "
-            f"{check.quoted(wrong)}."
+            f"mapping must leave codes of {source.name!r} alone that are declared missing; got {check.quoted(wrong)}."
         )
     targets = {code: by_text.get(as_text(code)) for code in source.code_list}
     return _targeted(source, targets, labels, unmatched, "mapping")
@@ -193,8 +192,8 @@ def _check_not_declared(source: Source, ranges: Iterable[Range]) -> None:
     for each in ranges:
         if each.low is not None and each.low == each.high and each.low in declared:
             raise TacitaError(
-                f"line {each.line} of the scheme recodes a code of {source.name!r} that is declared missing or not "
-                f"applicable; take it out."
+                f"line {each.line} of the scheme recodes a code of {source.name!r} that is declared missing; take it "
+                f"out."
             )
 
 

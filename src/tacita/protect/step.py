@@ -98,7 +98,7 @@ class Step(Declared, ABC):
 
     @abstractmethod
     def apply(self, data: Data, context: Context) -> Applied:
-        """The data with this done to it."""
+        """The data with this done to it; a plan gives it codes for not applicable of the scenario as declared ones."""
 
     def __str__(self) -> str:
         given = ", ".join(f"{name} = {value!r}" for name, value in self.to_dict().items() if name != "label")

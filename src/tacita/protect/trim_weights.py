@@ -22,7 +22,9 @@ def limit_of_share(weight: Floats, size: Floats, share: float) -> float:
     """The weight that the records of the greatest weights are cut to, if they are at most this share of all."""
     order = np.argsort(-weight, kind="stable")
     above = np.cumsum(size[order])
-    return float(weight[order][np.searchsorted(above, share * above[-1] + ROUNDING, side="right")])
+    # At least the smallest weight is there to be cut to.
+    cut = min(int(np.searchsorted(above, share * above[-1] + ROUNDING, side="right")), len(order) - 1)
+    return float(weight[order[cut]])
 
 
 @dataclass(frozen=True)

@@ -58,9 +58,7 @@ def alone_where_missing(place: Ints) -> Ints:
 
 def household_units(data: Data, household: str) -> Units:
     """Households; a record without an identifier is a household of its own."""
-    place, _ = frame.groups(data.table, household)
-    gone = data.missing(household)
-    return units(alone_where_missing(np.where(gone, -1, place)), data.record)
+    return units(alone_where_missing(data.groups(household)[0]), data.record)
 
 
 class Weighed(NamedTuple):

@@ -67,9 +67,11 @@ class WeightNoise(Step):
         given = weighed(self, self.weight, self.within, data, context)
         fresh = noisy(given, self.sd, self.least, context.draws)
         ratio = fresh / given.weight
+        lowest = int(given.size[fresh == self.least].sum())
+        said = (f"{check.counted(lowest, 'weight is', 'weights are')} at the least",) if lowest else ()
         return Applied(
             with_weights(data, given, fresh),
-            said_of_households(given),
-            {"spread": float(np.std(ratio)), "at_least": int(given.size[fresh == self.least].sum())},
+            (*said, *said_of_households(given)),
+            {"spread": float(np.std(ratio)), "at_least": lowest},
             perturbed=(given.name,),
         )

@@ -14,7 +14,7 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys import key_table
 from tacita.linkage.change import UNITS, nominal_change, numeric_change, numeric_unit, ordinal_change
-from tacita.linkage.comparison import common_codes
+from tacita.linkage.comparison import check_sizes, common_codes
 from tacita.policy import Policy
 from tacita.result import Result, columns, percent
 from tacita.risk.confidentiality import Limits, aligned
@@ -207,8 +207,8 @@ def _change(first: Data, second: Data, name: str, unit: str) -> tuple[Change, Fl
         highest = max(float(np.nanmax(values, initial=0.0)) for values in (x, y))
         loss = ordinal_change(x, y, max(len(first.variable(name).order), int(highest) + 1))
     else:
-        if np.isinf(x).any() or np.isinf(y).any():
-            raise TacitaError(f"variables must be finite; {name!r} has infinite values, correct the file.")
+        for values in (x, y):
+            check_sizes(name, values)
         spread = numeric_unit(x, unit)
         if not spread > 0:
             raise TacitaError(f"column {name!r} has no spread to measure its changes in; choose unit='value'.")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tacita import check, frame
+from tacita import check
 from tacita.data import Data
 from tacita.keys import KeyTable
 from tacita.scenario import Scenario
@@ -93,7 +93,7 @@ def repeated_persons(data: Data, scenario: Scenario) -> Iterator[str]:
     """Several records of one person: f counts records, so the risk of the person comes out too low."""
     if scenario.person is None:
         return
-    place, count = frame.groups(data.table, scenario.person)
+    place, count = data.groups(scenario.person)
     known = place[place >= 0]
     again = len(known) - count
     if again:

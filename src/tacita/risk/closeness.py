@@ -14,7 +14,7 @@ from tacita.keys import KeyTable, key_table
 from tacita.result import Result, columns
 from tacita.risk.diversity import sensitive_names
 from tacita.risk.groups import Histogram, histogram
-from tacita.scenario import Scenario
+from tacita.scenario import Scenario, with_codes
 
 
 def file_shares(codes: Codes) -> Floats:
@@ -125,4 +125,4 @@ def t_closeness(data: Any, scenario: Scenario, *, sensitive: Any = None) -> TClo
     data = Data.of(data)
     names = sensitive_names(scenario, sensitive)
     check.columns_exist("sensitive", names, data.columns)
-    return t_closeness_of(key_table(data, scenario), data, names)
+    return t_closeness_of(key_table(data, scenario), with_codes(data, scenario), names)

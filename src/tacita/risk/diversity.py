@@ -14,7 +14,7 @@ from tacita.data import Data
 from tacita.keys import KeyTable, key_table
 from tacita.result import Result, columns
 from tacita.risk.groups import Histogram, histogram, sub_histogram
-from tacita.scenario import Scenario
+from tacita.scenario import Scenario, with_codes
 
 
 def distinct(values: Histogram) -> Floats:
@@ -146,8 +146,8 @@ def l_diversity(data: Any, scenario: Scenario, *, sensitive: Any = None, c: floa
 
     k-anonymity does not help a group in which everybody has the same disease: whoever finds the group knows it.
     Distinct l: different values; entropy l: exp(-sum p ln p); recursive (c, l): the greatest l with
-    r_1 < c (r_l + ... + r_m). A missing sensitive value is one category. With several sensitive variables also the
-    least l of any of them inside the sub-groups that agree on all the others.
+    r_1 < c (r_l + ... + r_m). A missing sensitive value is one category, a code for not applicable another. With
+    several sensitive variables also the least l of any of them inside the sub-groups that agree on all the others.
 
     Reference: Machanavajjhala et al. (2007).
 
@@ -159,4 +159,4 @@ def l_diversity(data: Any, scenario: Scenario, *, sensitive: Any = None, c: floa
     data = Data.of(data)
     names = sensitive_names(scenario, sensitive)
     check.columns_exist("sensitive", names, data.columns)
-    return l_diversity_of(key_table(data, scenario), data, names, c)
+    return l_diversity_of(key_table(data, scenario), with_codes(data, scenario), names, c)

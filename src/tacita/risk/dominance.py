@@ -12,8 +12,9 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys import distinct_keys
+from tacita.linkage.comparison import check_sizes
 from tacita.result import Result
-from tacita.scenario import Scenario
+from tacita.scenario import Scenario, with_codes
 
 
 class Cells(NamedTuple):
@@ -122,7 +123,7 @@ def dominance(
     >>> print(dominance(firms, Scenario(keys=["industry"]), "turnover"))
     2 of 2 cells of 'turnover' are unsafe: 1 by (1, 75 %) dominance, 2 by the 15 % rule
     """
-    data = Data.of(data)
+    data = with_codes(Data.of(data), scenario)
     scenario.check_against(data)
     names = scenario.keys if by is None else check.names("by", by)
     check.columns_exist("by", names, data.columns)
@@ -131,9 +132,10 @@ def dominance(
     for what, value in (("k", k), ("p", p)):
         if not 0 < check.number(what, value) <= 100:
             raise TacitaError(f"{what} must be a percentage above 0, at most 100; got {value!r}.")
-    columns = [data.coded(name, scenario.not_applicable.get(name, ())) for name in names]
+    columns = [data.coded(name) for name in names]
     row, codes = distinct_keys([each.codes for each in columns], [len(each.values) for each in columns])
     values = data.numbers(variable)
+    check_sizes(variable, values)
     known = ~np.isnan(values)
     found = cells(values[known], row[known], len(codes), max(n, 2))
     table = {name: (codes[:, place], columns[place].values) for place, name in enumerate(names)}

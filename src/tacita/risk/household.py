@@ -16,7 +16,7 @@ from tacita.data import Data
 from tacita.result import Result, number, percent
 from tacita.risk.describe import Spread, spread
 from tacita.risk.individual import IndividualRisk, individual_risk
-from tacita.scenario import Scenario
+from tacita.scenario import Scenario, with_codes
 
 
 def at_least_one(risk: Floats, household: Ints, count: int) -> Floats:
@@ -88,7 +88,7 @@ def household_risk_of(risk: IndividualRisk, data: Data, scenario: Scenario) -> H
     """Household risk of individual risks."""
     if scenario.household is None:
         raise TacitaError("household risk needs the household identifier; pass household=... in the scenario.")
-    household, count = frame.groups(data.table, scenario.household)
+    household, count = data.groups(scenario.household)
     alone = np.flatnonzero(household < 0)
     if len(alone):
         household = household.copy()
@@ -123,4 +123,5 @@ def household_risk(data: Any, scenario: Scenario, *, method: str = "exact", regi
     [0.2905, 0.2905, 0.1577]
     """
     data = Data.of(data)
-    return household_risk_of(individual_risk(data, scenario, method=method, register=register), data, scenario)
+    risk = individual_risk(data, scenario, method=method, register=register)
+    return household_risk_of(risk, with_codes(data, scenario), scenario)

@@ -15,7 +15,7 @@ from tacita.result import Result, columns
 from tacita.risk.closeness import file_shares
 from tacita.risk.diversity import sensitive_names
 from tacita.risk.groups import Histogram, histogram
-from tacita.scenario import Scenario
+from tacita.scenario import Scenario, with_codes
 
 KINDS = ("beta", "enhanced", "delta", "delta_present", "alpha")
 
@@ -133,4 +133,4 @@ def likeness(data: Any, scenario: Scenario, *, sensitive: Any = None) -> Likenes
     data = Data.of(data)
     names = sensitive_names(scenario, sensitive)
     check.columns_exist("sensitive", names, data.columns)
-    return likeness_of(key_table(data, scenario), data, names)
+    return likeness_of(key_table(data, scenario), with_codes(data, scenario), names)

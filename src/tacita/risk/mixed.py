@@ -12,9 +12,11 @@ from tacita import check, frame
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.data.data import among_codes
+from tacita.linkage.comparison import check_sizes
 from tacita.matching import combined
 from tacita.result import Result, percent
-from tacita.scenario import Scenario
+from tacita.scenario import Scenario, with_codes
 
 
 def neighbours(groups: Ints, values: Floats, wanted: Ints, centre: Floats, reach: Floats) -> Ints:
@@ -81,7 +83,8 @@ def mixed_uniqueness(
 
     Record h counts for i if all categorical keys agree and |x_hj - x_ij| <= tol_j for each numeric key, with
     tol_j absolute, or relative to |x_ij|. A record's own blanks widen who it could be, others' blanks do not help it
-    (the one_way rule, here whatever the scenario's rule: a blank number has no distance).
+    (the one_way rule, here whatever the scenario's rule: a blank number has no distance). A code for not applicable is
+    no blank: only records with the same code agree with it.
 
     >>> import polars as pl
     >>> firms = pl.DataFrame({"industry": ["a", "a", "a", "b"], "turnover": [100.0, 104.0, 250.0, 101.0]})
@@ -89,20 +92,34 @@ def mixed_uniqueness(
     >>> mixed_uniqueness(firms, scenario, 0.05, relative=True).count.tolist()
     [2, 2, 1, 1]
     """
-    data = Data.of(data)
+    data = with_codes(Data.of(data), scenario)
     scenario.check_against(data)
     if not scenario.numeric_keys:
         raise TacitaError("mixed uniqueness needs numeric keys; pass numeric_keys=[...] in the scenario.")
     widths = _widths(scenario, tolerance)
-    codes = [data.coded(name, scenario.not_applicable.get(name, ())).codes for name in scenario.keys]
-    values = np.column_stack([data.numbers(name) for name in scenario.numeric_keys])
-    if np.isinf(values).any():
-        names = [name for name, column in zip(scenario.numeric_keys, values.T, strict=True) if np.isinf(column).any()]
-        raise TacitaError(f"numeric keys must be finite; {check.quoted(names)} has infinite values, correct the file.")
+    codes = [data.coded(name).codes for name in scenario.keys]
+    kinds, numbers = zip(*(_kinds_and_numbers(data, name) for name in scenario.numeric_keys), strict=True)
+    values = np.column_stack(numbers)
+    for name, column in zip(scenario.numeric_keys, values.T, strict=True):
+        check_sizes(name, column)
     reach = np.abs(values) * widths if relative else np.broadcast_to(widths, values.shape)
-    count = _by_pattern(codes, values, reach)
+    # Where nothing is not applicable the numbers alone say whether they are missing.
+    count = _by_pattern([*codes, *(kind for kind in kinds if kind.max() > 1)], values, reach)
     named = dict(zip(scenario.numeric_keys, widths.tolist(), strict=True))
     return MixedUniqueness(len(data), count, scenario.keys, named, relative)
+
+
+def _kinds_and_numbers(data: Data, name: str) -> tuple[Ints, Floats]:
+    """A numeric key as a category, 0 where it is missing, 1 for a number, more for each code for not applicable, and as
+    a number, which is the same for all that have such a code."""
+    known, values = data.variable(name), data.numbers(name)
+    kinds = (~np.isnan(values)).astype(np.int64)
+    raw = frame.numbers(data.table, name)
+    for kind, code in enumerate((code for code in known.not_applicable if code != ""), start=3):
+        kinds[among_codes(raw, [code], ())] = kind
+    if "" in known.not_applicable:
+        kinds[kinds == 0] = 2
+    return kinds, np.where(kinds > 1, 0.0, values)
 
 
 def _widths(scenario: Scenario, tolerance: Mapping[str, float] | float) -> Floats:

@@ -13,7 +13,7 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys import survey_weights
 from tacita.result import Result, columns, percent
-from tacita.scenario import Scenario
+from tacita.scenario import Scenario, with_codes
 
 
 class Leak(NamedTuple):
@@ -127,7 +127,7 @@ def weight_disclosure(data: Any, scenario: Scenario, *, variables: Any = None) -
     >>> found.leaks["region"].guessed, found.leaks["region"].baseline
     (1.0, 0.5)
     """
-    data = Data.of(data)
+    data = with_codes(Data.of(data), scenario)
     scenario.check_against(data)
     weights = survey_weights(data, scenario)
     if weights is None:

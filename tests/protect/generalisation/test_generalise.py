@@ -1,5 +1,6 @@
 """The step: what is released is safe by the measures, says what it did, and keeps types and labels."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -243,7 +244,7 @@ def test_keys_that_nobody_shows_and_codes_among_numbers(recoding: str, loss: str
     step = tc.Generalise({"none": AGES, "age": AGES}, k=2, recoding=recoding, loss=loss)
     release = made(step, table, who)
     assert tc.k_anonymity(release, who, k=2).sample == (0,)
-    assert release.data.table["age"].to_list()[-2:] == ["", ""]
+    assert release.data.table["age"].to_list()[-2:] == [None, None]
 
 
 def test_levels_are_kept_to() -> None:
@@ -426,3 +427,72 @@ def test_records_can_be_removed_for_entropy_where_blanks_match_anything() -> Non
     blanking = tc.Generalise({"age": AGES}, k=2, entropy_l=1.5, limit=0.2)
     with pytest.raises(TacitaError, match="pass suppress='remove', limit=0 or the rule 'one_way'"):
         made(blanking, table, who)
+
+
+def test_a_sensitive_code_for_not_applicable_is_a_value() -> None:
+    """The file takes "child" for missing, as it takes a blank: the groups would look alike, and be 0-close."""
+    table = pl.DataFrame({"age": [10, 11, 20, 21], "s": ["x", None, "x", "child"]})
+    data = Data.of(table, {"s": Variable(missing=("child",))})
+    step = tc.Generalise({"age": tc.Hierarchy.intervals([10, 40], redact=False)}, t=0.1, k=2, limit=0)
+    for codes, expected in (((), ["10-19", "20-29"]), (("child",), ["0-39", "0-39"])):
+        who = tc.Scenario(keys=["age"], sensitive=["s"], not_applicable={"s": codes})
+        assert made(step, data, who).data.table["age"].to_list()[::2] == expected
+
+
+def generalised(column: list[Any], hierarchy: tc.Hierarchy, known: Variable, **options: Any) -> Data:
+    """A key x at the first level of a hierarchy."""
+    step = tc.Generalise({"x": hierarchy}, k=2, limit=0, levels={"x": (1, 1)}, **options)
+    return made(step, Data.of(pl.DataFrame({"x": column}), {"x": known}), tc.Scenario(keys=["x"])).data
+
+
+@pytest.mark.parametrize("recoding", ["global", "local"])
+@pytest.mark.parametrize(("column", "code"), [([9911, 9912, 99, 99], 99), (["9911", "9912", "99", "99"], "99")])
+def test_a_group_that_reads_like_a_code_for_not_applicable_is_refused(
+    recoding: str, column: list[Any], code: object
+) -> None:
+    """In the release nobody could tell them apart, though they were counted apart."""
+    known, hierarchy = Variable(not_applicable=(code,), scale="nominal"), tc.Hierarchy.truncation([2])
+    with pytest.raises(TacitaError) as error:
+        generalised(column, hierarchy, known, recoding=recoding)
+    assert str(error.value) == (
+        "the hierarchy of 'x' has 1 label that reads like a code for not applicable at level 1; rename them, or "
+        "declare other codes."
+    )
+    assert generalised(column, hierarchy, Variable(scale="nominal")).table["x"].to_list() == ["99"] * 4
+
+
+def test_a_blank_that_is_a_category_stays_blank() -> None:
+    known = Variable(not_applicable=("",))
+    data = generalised([1, 2, 11, 12, None, None], tc.Hierarchy.intervals([10]), known)
+    assert data.table["x"].to_list() == ["0-9", "0-9", "10-19", "10-19", None, None]
+    assert data.variable("x").not_applicable == ("",)
+    assert tc.k_anonymity(data, tc.Scenario(keys=["x"], missing="no_match"), k=2).sample == (0,)
+
+
+def test_codes_for_not_applicable_have_no_place_in_the_order() -> None:
+    known = Variable(scale="numeric", not_applicable=(-1,))
+    data = generalised([1, 2, 11, 12, -1, -1], tc.Hierarchy.intervals([10]), known)
+    assert data.variable("x") == Variable(not_applicable=("-1",), scale="ordinal", order=("0-9", "10-19", "-1"))
+
+
+def test_groups_that_are_no_stretches_have_no_order() -> None:
+    hierarchy = tc.Hierarchy.mappings({1: "odd", 2: "even", 3: "odd", 4: "even"})
+    assert generalised([1, 2, 3, 4], hierarchy, Variable(scale="ordinal")).variable("x") == Variable(scale="nominal")
+    low = tc.Hierarchy.mappings({1: "low", 2: "low", 3: "high", 4: "high"})
+    assert generalised([1, 2, 3, 4], low, Variable(scale="ordinal")).variable("x").order == ("low", "high")
+
+
+def test_infinite_numbers_among_the_keys_are_refused() -> None:
+    """As by every measure: nothing could say how far they are from others."""
+    table = pl.DataFrame({"x": [1.5, 1.5, math.inf, -math.inf], "y": [1, 2, 3, 4]})
+    step = tc.Generalise({"y": tc.Hierarchy.intervals([2, 4, 8])}, k=2, limit=0.5, loss="lambda")
+    with pytest.raises(TacitaError) as error:
+        made(step, Data.of(table, {"x": Variable(scale="numeric")}), tc.Scenario(keys=["x", "y"]))
+    assert str(error.value) == "key 'x' must be finite; 2 values are infinite (records 3, 4), correct the file."
+
+
+def test_at_least_one_record_is_left() -> None:
+    table = pl.DataFrame({"x": [1, 2, 3, 4, 50, 60]})
+    step = tc.Generalise({"x": tc.Hierarchy.intervals([2], redact=False)}, k=4, limit=1, suppress="remove")
+    with pytest.raises(TacitaError, match=r"^no choice of levels is safe with at most 5 records suppressed;"):
+        made(step, table, tc.Scenario(keys=["x"]))

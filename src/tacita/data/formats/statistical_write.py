@@ -27,8 +27,6 @@ MEASURES = {"nominal": "nominal", "ordinal": "ordinal", "numeric": "scale"}
 def save(data: Data, path: Path, file: str, *, rename: bool) -> tuple[str, ...]:
     """Write `data` to `path` in the format that the name of the file says; what is not carried is returned in words."""
     suffix = Path(file).suffix.lower()
-    if suffix not in TARGETS:
-        raise TacitaError(f"{file} can be read but not written; write .xpt for SAS.")
     target = TARGETS[suffix]
     if len(data.columns) > target.columns:
         raise TacitaError(

@@ -47,13 +47,12 @@ def prepared(
     keys: Sequence[str],
     hierarchies: Mapping[str, Hierarchy],
     sensitive: Sequence[str] = (),
-    not_applicable: Mapping[str, tuple[object, ...]] | None = None,
 ) -> File:
     """Codes, groups and distinct keys of a file; a key without a hierarchy has level 0 only."""
-    apart = {name: (*data.variable(name).not_applicable, *(not_applicable or {}).get(name, ())) for name in keys}
-    coded = tuple(data.coded(name, apart[name]) for name in keys)
+    apart = {name: data.variable(name).not_applicable for name in keys}
+    coded = tuple(data.coded(name) for name in keys)
     levels = tuple(
-        hierarchies[name].levels(column.values, name, apart[name]) if name in hierarchies else _as_they_are(column)
+        _levels(hierarchies[name], column, name, apart[name]) if name in hierarchies else _as_they_are(column)
         for name, column in zip(keys, coded, strict=True)
     )
     row, codes = distinct_keys([column.codes for column in coded], [len(column.values) for column in coded])
@@ -75,6 +74,23 @@ def prepared(
         shares=tuple(file_shares(each) for each in spread),
         ordered=tuple(data.scale(name) != "nominal" for name in sensitive),
     )
+
+
+def _levels(hierarchy: Hierarchy, column: Coded, name: str, apart: tuple[object, ...]) -> Levels:
+    """The groups of a key; none may be called like a code for not applicable, which is apart from them."""
+    levels = hierarchy.levels(column.values, name, apart)
+    kept = np.array([value in apart for value in column.values], dtype=np.bool_)
+    for level in range(1, hierarchy.own_height + 1 if kept.any() else 0):
+        codes, others = (
+            {as_text(levels.labels[level][group]) for group in levels.groups[level, where]} for where in (kept, ~kept)
+        )
+        clashes = codes & others
+        if clashes:
+            raise TacitaError(
+                f"the hierarchy of {name!r} has {check.counted(len(clashes), 'label that reads', 'labels that read')} "
+                f"like a code for not applicable at level {level}; rename them, or declare other codes."
+            )
+    return levels
 
 
 def _scale(data: Data, name: str, column: Coded, apart: Mapping[str, tuple[object, ...]]) -> str:

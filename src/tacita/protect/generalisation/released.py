@@ -12,6 +12,7 @@ from tacita.data import Data, Variable
 from tacita.protect.generalisation.cells import Cells, Spread, placed, spread_over
 from tacita.protect.generalisation.file import File
 from tacita.protect.hierarchies.table import as_text
+from tacita.protect.regroup import gathered
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,28 +66,44 @@ def released(data: Data, file: File, keys: list[Labelled], suppressed: Bools, *,
     columns: dict[str, tuple[Codes, tuple[Any, ...]]] = {}
     variables: dict[str, Variable] = {}
     blank: dict[str, Bools] = {}
-    for name, each in zip(file.keys, keys, strict=True):
+    for key, (name, each) in enumerate(zip(file.keys, keys, strict=True)):
         if each.levels in ((), (0,)):
             blank[name] = gone
         else:
-            columns[name] = (each.codes[file.row].astype(np.uint32), each.labels)
-            variables[name] = _known(data, name, each)
+            codes = _blank_again(data.variable(name), each)[file.row]
+            columns[name] = (codes.astype(np.uint32), each.labels)
+            variables[name] = _known(data, file, key, each)
     made = data.with_columns(columns, variables) if columns else data
     if remove:
         return made.take(np.flatnonzero(~gone)) if gone.any() else made
     return made.blanked(blank) if gone.any() and blank else made
 
 
-def _known(data: Data, name: str, each: Labelled) -> Variable:
-    """What is known of a generalised variable: its label, and its order where all records are at one level."""
+def _blank_again(known: Variable, each: Labelled) -> Ints:
+    """The codes of a key, with a blank that stands for not applicable as the blank that it was."""
+    if "" not in known.not_applicable or "" not in each.labels:
+        return each.codes
+    return np.where(each.codes == each.labels.index("") + 1, 0, each.codes)
+
+
+def _known(data: Data, file: File, key: int, each: Labelled) -> Variable:
+    """What is known of a generalised variable: its label, and its order where all records are at one level at which
+    every group is one stretch of the values."""
+    name = file.keys[key]
     before = data.variable(name)
     labels = {as_text(label): label for label in each.labels}
     apart = {code: labels[as_text(code)] for code in before.not_applicable if as_text(code) in labels}
     ordered = data.scale(name) != "nominal" and len(each.levels) == 1 and len(each.labels) > 1
+    if ordered:
+        groups = zip(file.coded[key].values, file.levels[key].groups[each.levels[0]].tolist(), strict=True)
+        ordered = gathered([group for value, group in groups if value not in apart], {}, ascending=True).ordered
+    # Whoever the question does not apply to has no place in the order of the answers: behind them.
+    answers = [label for label in each.labels if label not in apart.values()]
+    order = (*answers, *(label for label in apart.values() if label != ""))
     return Variable(
         label=before.label,
         value_labels={apart[code]: text for code, text in before.value_labels.items() if code in apart},
         not_applicable=tuple(apart.values()),
         scale="ordinal" if ordered else "nominal",
-        order=each.labels if ordered else (),
+        order=order if ordered else (),
     )

@@ -58,6 +58,9 @@ class Hierarchy(ABC):
         super().__init_subclass__(**options)
         Hierarchy.kinds[cls.__dict__["kind"].default] = cls
 
+    def __post_init__(self) -> None:
+        true_or_false("redact", self.redact)
+
     @property
     @abstractmethod
     def own_height(self) -> int:
@@ -240,6 +243,12 @@ class Hierarchy(ABC):
         """Tell the value or nothing: the star is the only level above the values."""
         made: Hierarchy = Hierarchy.kinds["redaction"]()
         return made
+
+
+def true_or_false(what: str, value: object) -> None:
+    """An option that is on or off."""
+    if not isinstance(value, bool):
+        raise TacitaError(f"{what} must be true or false; got {value!r}.")
 
 
 def listed(value: Any) -> tuple[Any, ...]:

@@ -26,6 +26,7 @@ class TruncationHierarchy(Hierarchy):
     """The full length of codes that are numbers, whose leading zeros are lost."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         keep = tuple(check.whole("keep", each, 1) for each in listed(self.keep))
         if not keep or any(low >= high for high, low in itertools.pairwise(keep)):
             raise TacitaError(f"keep must be lengths that become shorter, as in [3, 2, 1]; got {list(keep)!r}.")

@@ -31,6 +31,7 @@ class DateHierarchy(Hierarchy):
     """The unit of level 1, 2, ..., from short to long."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         units = check.names("units", self.units)
         order = list(UNITS)
         places = [order.index(check.one_of("a unit of dates", unit, order)) for unit in units]

@@ -6,12 +6,13 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from tacita import check
 from tacita.check import TacitaError
-from tacita.protect.hierarchies.base import Hierarchy, listed
+from tacita.protect.hierarchies.base import Hierarchy, listed, true_or_false
 from tacita.protect.recode_intervals import exact, number_text
 
 
@@ -32,6 +33,8 @@ class IntervalHierarchy(Hierarchy):
     """Whether the numbers are whole: 20-24; with fractions the label is 20 to <25."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        true_or_false("whole", self.whole)
         widths = tuple(_number("widths", width, self.whole) for width in listed(self.widths))
         exact = [Fraction(str(width)) for width in widths]
         if not widths or min(exact) <= 0:
@@ -65,12 +68,12 @@ class IntervalHierarchy(Hierarchy):
         """The interval of each number."""
         return [self._label(value, level) for value in values]
 
-    def _exact(self, number: float) -> Fraction | int:
+    def _exact(self, number: float | Decimal) -> Fraction | int:
         """Whole, or a fraction: 0.3 belongs to the interval that begins at 0.3, and narrow ones nest in wide ones."""
         return int(number) if self.whole else Fraction(str(number))
 
     def _label(self, value: Any, level: int) -> str | None:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal) or not math.isfinite(value):
             return None
         if self.whole and value != math.floor(value):
             return None

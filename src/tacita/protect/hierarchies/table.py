@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from tacita import check
 from tacita.check import TacitaError
-from tacita.protect.hierarchies.base import STAR, Hierarchy
+from tacita.protect.hierarchies.base import STAR, Hierarchy, true_or_false
 
 DELIMITERS = (";", ",", "\t", "|")
 
@@ -24,6 +24,7 @@ class TableHierarchy(Hierarchy):
     """The rows. A value is found by its text, so that 7 in the data is 7 in a file."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         try:
             given = tuple(tuple(check.python_number(cell) for cell in row) for row in self.values)
         except TypeError:
@@ -73,6 +74,10 @@ class TableHierarchy(Hierarchy):
         if not levels or not all(isinstance(level, Mapping) for level in levels):
             raise TacitaError("a hierarchy of mappings needs at least one, as in {'Graz': 'south', 'Vienna': 'east'}.")
         rows = [[value, group] for value, group in levels[0].items()]
+        if any(
+            isinstance(group, Iterable) and not isinstance(group, str) for each in levels for group in each.values()
+        ):
+            raise TacitaError("the groups of a hierarchy of mappings must be texts or numbers, no lists.")
         for number, mapping in enumerate(levels[1:], start=2):
             absent = len({row[-1] for row in rows if row[-1] not in mapping})
             if absent:
@@ -94,7 +99,13 @@ class TableHierarchy(Hierarchy):
         except OSError as error:
             reason = (error.strerror or "it cannot be opened").lower()
             raise TacitaError(f"{path.name} cannot be read: {reason}; check the path of the hierarchy.") from None
-        rows = _split(text.splitlines(), delimiter or _delimiter(text.splitlines()))[header:]
+        true_or_false("header", header)
+        if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
+            raise TacitaError(f"delimiter must be one sign, as ';'; got {delimiter!r}.")
+        try:
+            rows = _split(text.splitlines(), delimiter or _delimiter(text.splitlines()))[header:]
+        except csv.Error:
+            raise TacitaError(f"{path.name} has a field without an end; check its quotes.") from None
         if not rows:
             raise TacitaError(f"{path.name} has no rows; a hierarchy has one row per value.")
         try:
@@ -118,6 +129,8 @@ def _check_row(number: int, row: tuple[Any, ...], width: int) -> None:
             f"row {number:,} of the hierarchy has {check.counted(len(row), 'field')}; every row must have as many as "
             f"the first, at least two: the value, then its groups."
         )
+    if any(isinstance(cell, Iterable) and not isinstance(cell, str) for cell in row):
+        raise TacitaError(f"row {number:,} of the hierarchy must hold texts and numbers, no lists.")
     if any(cell is None or cell == "" for cell in row):
         raise TacitaError(f"row {number:,} of the hierarchy has an empty field; write {STAR!r} for a group of all.")
 
