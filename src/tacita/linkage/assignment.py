@@ -29,7 +29,7 @@ CANDIDATES = 24
 """Partners that each record keeps in mind until it has to ask again."""
 FIRST_EPSILON = 1.0
 """The first epsilon, in mean distances to the nearest record."""
-FACTOR = 10.0
+FACTOR = 7.0
 """By this epsilon shrinks from phase to phase."""
 SLACK = 30.0
 """In epsilons: how much dearer than others may be what a record has in mind before it asks again."""
@@ -94,7 +94,19 @@ def _assigned(x: Floats, y: Floats, metric: Metric, gap: float, dense: int) -> t
         return *_in_order(x, y, metric), np.inf
     if len(x) * len(y) <= dense:
         return *_dense(x, y, metric), np.inf
+    # The wider file bids: somebody must take the outlying records of the other one, for which prices have to rise long.
+    if len(x) == len(y) and _width(x, metric) < _width(y, metric):
+        place, away, bound = _auction(y, x, metric, gap)
+        partner, cost = np.empty_like(place), np.empty_like(away)
+        partner[place], cost[place] = np.arange(len(y)), away
+        return partner, cost, bound
     return _auction(x, y, metric, gap)
+
+
+def _width(values: Floats, metric: Metric) -> float:
+    """How far records are from the middle, on average."""
+    middle = np.broadcast_to(np.median(values, axis=0), values.shape)
+    return float(own_distances(values, middle, metric).mean())
 
 
 def all_distances(x: Floats, y: Floats, metric: Metric) -> Floats:
