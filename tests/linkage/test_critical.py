@@ -147,7 +147,9 @@ def test_a_misleading_sample(kind: str, factor: float, room: int, monkeypatch: p
         assert same(c.critical_distance(y, x, alpha), slow.critical(slow.z(y, x), alpha))
 
 
-number = st.one_of(st.sampled_from([0.0, 0.1, 0.2, 0.3, 1.0, -1.0]), st.floats(-5, 5))
+# Squares below 1e-290 have fewer digits, which ones depends on the unit: no two ways of counting agree to the last.
+with_digits = st.floats(-5, 5).map(lambda value: value if abs(value) > 1e-140 else 0.0)
+number = st.one_of(st.sampled_from([0.0, 0.1, 0.2, 0.3, 1.0, -1.0]), with_digits)
 
 
 @settings(max_examples=80)
