@@ -25,8 +25,8 @@ from tacita.linkage.tree import build
 
 DENSE = 1_000_000
 """Up to this many pairs a matrix of all distances is made; beyond, the auction is faster."""
-CANDIDATES = 24
-"""Partners that each record keeps in mind until it has to ask again."""
+CANDIDATES, LEAST_CANDIDATES = 48, 16
+"""Partners that a record keeps in mind until it has to ask again: so many over the number of variables, or the least."""
 FIRST_EPSILON = 1.0
 """The first epsilon, in mean distances to the nearest record."""
 FACTOR = 7.0
@@ -163,7 +163,8 @@ def _auction(x: Floats, y: Floats, metric: Metric, gap: float) -> tuple[Ints, Fl
     on_offer = offers(y, metric)
     # Bidders that are near each other ask one after the other: what one needs of the tree is still in the cache.
     order = build(x * metric.weight).order
-    shape, places = (n, min(CANDIDATES, m)), (np.full(m, -1), np.full(m, -1))
+    kept = min(max(CANDIDATES // x.shape[1], LEAST_CANDIDATES), m)
+    shape, places = (n, kept), (np.full(m, -1), np.full(m, -1))
     values = np.ascontiguousarray(x[order])
     bidders = _Bidders(values, np.full(shape, -1), np.full(shape, np.inf), np.full(n, -np.inf), *places)
     away = np.empty(n)
