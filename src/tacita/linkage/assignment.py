@@ -26,7 +26,7 @@ from tacita.linkage.tree import build
 DENSE = 1_000_000
 """Up to this many pairs a matrix of all distances is made; beyond, the auction is faster."""
 CANDIDATES, LEAST_CANDIDATES = 48, 16
-"""Partners that a record keeps in mind until it has to ask again: so many over the number of variables, or the least."""
+"""Partners that a record keeps in mind until it asks again: so many over the number of variables, or the least."""
 FIRST_EPSILON = 1.0
 """The first epsilon, in mean distances to the nearest record."""
 FACTOR = 7.0
