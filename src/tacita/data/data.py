@@ -207,6 +207,16 @@ class Data:
         place[~none] = dense
         return place, len(different)
 
+    def households(self, name: str) -> tuple[Ints, int, int]:
+        """For each record the place of its household by an identifier, how many there are, and how many lack one.
+
+        A record that the identifier puts in no group is a household of its own.
+        """
+        place, count = self.groups(name)
+        none = place < 0
+        alone = int(none.sum())
+        return np.where(none, count + np.cumsum(none) - 1, place), count + alone, alone
+
     def with_columns(self, columns: Mapping[str, Any], variables: Mapping[str, Variable] | None = None) -> Data:
         """A copy with some columns replaced or added, and what is known of them if that changes."""
         fresh = frame.table(columns)

@@ -49,16 +49,9 @@ def units(place: Ints, record: Ints) -> Units:
     return Units(np.where(place >= 0, rank[place], -1), first[order])
 
 
-def alone_where_missing(place: Ints) -> Ints:
-    """Places in which every row without one has a place of its own."""
-    gone = place < 0
-    base = int(place.max(initial=-1)) + 1
-    return np.where(gone, base + np.cumsum(gone) - 1, place)
-
-
 def household_units(data: Data, household: str) -> Units:
     """Households; a record without an identifier is a household of its own."""
-    return units(alone_where_missing(data.groups(household)[0]), data.record)
+    return units(data.households(household)[0], data.record)
 
 
 class Weighed(NamedTuple):

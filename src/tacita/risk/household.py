@@ -88,14 +88,9 @@ def household_risk_of(risk: IndividualRisk, data: Data, scenario: Scenario) -> H
     """Household risk of individual risks."""
     if scenario.household is None:
         raise TacitaError("household risk needs the household identifier; pass household=... in the scenario.")
-    household, count = data.groups(scenario.household)
-    alone = np.flatnonzero(household < 0)
-    if len(alone):
-        household = household.copy()
-        household[alone] = count + np.arange(len(alone))
-        count += len(alone)
+    household, count, alone = data.households(scenario.household)
     _check_constant(data, scenario, household, count)
-    return HouseholdRisk(at_least_one(risk.risk, household, count), household, len(alone))
+    return HouseholdRisk(at_least_one(risk.risk, household, count), household, alone)
 
 
 def _check_constant(data: Data, scenario: Scenario, household: Ints, count: int) -> None:

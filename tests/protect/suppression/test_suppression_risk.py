@@ -223,3 +223,16 @@ def test_the_policy_gives_the_limits() -> None:
     release = tc.Plan([tc.Suppress(household_risk=True)]).apply(people, who, policy)
     assert tc.household_risk(release.data, who).risk.max() <= 0.15
     assert release.changes[0].figures["touched"] > 0
+
+
+def test_codes_for_no_household_do_not_make_one() -> None:
+    """Records whose household is declared missing are households of their own, as in the measure."""
+    people = pl.DataFrame({"sex": [1] * 5 + [2] * 5, "hid": [1, 1, 2, 2, *([-9] * 6)], "w": [10.0] * 10})
+    data = tc.Data.of(people, variables={"hid": tc.Variable(missing=(-9,))})
+    who = tc.Scenario(keys=["sex"], weight="w", household="hid")
+    limit = float(household_risks(data, who).max())
+    assert 0 < limit < 0.1
+    with quietly():
+        release = tc.Plan([tc.Suppress(household_risk=limit * (1 + 1e-9))]).apply(data, who)
+    # Six persons taken together would be above the limit, and all of them blanked.
+    assert release.data.table["sex"].null_count() == 0

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacita import check, frame
+from tacita import check
 from tacita.arrays import Codes, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
@@ -191,11 +191,7 @@ def _households(data: Data, scenario: Scenario) -> Ints:
     """By record the number of its household; without an identifier a household of its own."""
     if scenario.household is None:
         raise TacitaError("household_risk and household_variables need household=... in the scenario.")
-    household, count = frame.groups(data.table, scenario.household)
-    alone = np.flatnonzero(household < 0)
-    household = household.copy()
-    household[alone] = count + np.arange(len(alone))
-    return household
+    return data.households(scenario.household)[0]
 
 
 def _shared(asked: Asked, keys: tuple[str, ...], data: Data, scenario: Scenario) -> Shared | None:
