@@ -136,6 +136,14 @@ def test_it_can_be_stopped_at_every_count() -> None:
         settle.settled(problem, units.known * 0, np.ones(len(units.codes), dtype=bool), stop)
 
 
+def test_what_is_settled_is_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever showing blanks again leads to: an unsafe record is an error, never released."""
+    codes = codes_of((1, 1), (1, 1), (1, 2), (2, 2), (2, 1))
+    monkeypatch.setattr(kernel, "settled", lambda problem, shown, start, report: problem.units.known)
+    with pytest.raises(TacitaError, match="could not bring"):
+        suppress(codes, whole(2, 2), [1.0, 1.0], MissingRule("wildcard"))
+
+
 @pytest.mark.parametrize("rule", RULES)
 @settings(max_examples=30)
 @given(data=st.data())

@@ -111,20 +111,27 @@ def suppress(
     shown = units.known
     if (at_start & units.free).any():
         shown = _search(problem._replace(needs=essential(by_unit, rule.name)), part(report, 0.1, 0.8))
-    released = blanked(units.codes, shown)
-    still = unsafe(released, units.records, units.weights, by_unit, rule, risk, part(report, 0.8, 0.9))
-    if (still & units.free).any():
-        raise TacitaError(_failure(int(units.records[still & units.free].sum()), rule, risk is not None))
+    still = _verified(problem, shown, part(report, 0.8, 0.9))
     if settle and (shown != units.known).any() and not _by_construction(problem):
         problem, shown, at_start = _settled(problem, shown, at_start, weights, part(report, 0.9, 1.0))
-        units, released = problem.units, blanked(problem.units.codes, shown)
-        still = unsafe(released, units.records, units.weights, problem.needs, rule, risk)
+        units, still = problem.units, _verified(problem, shown)
+    released = blanked(units.codes, shown)
     gone = (units.codes != released)[units.row][:, :keys]
     needed = gone.copy()
     for place in () if shared is None else shared.variables:
         # Which member needs a shared blank.
         needed[:, place] &= needed_by_itself(problem, shown, place)[units.row]
     return Suppression(gone, at_start[units.row], still[units.row], needed)
+
+
+def _verified(problem: Problem, shown: Ints, report: Report = unheard) -> Bools:
+    """Which units are unsafe with what all units show; an error if one of them may be touched."""
+    units, risk = problem.units, problem.risk
+    released = blanked(units.codes, shown)
+    still = unsafe(released, units.records, units.weights, problem.needs, problem.rule, risk, report)
+    if (still & units.free).any():
+        raise TacitaError(_failure(int(units.records[still & units.free].sum()), problem.rule, risk is not None))
+    return still
 
 
 def _by_construction(problem: Problem) -> bool:
