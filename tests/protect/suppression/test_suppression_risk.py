@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import tacita as tc
 from strategies import Survey, quietly, surveys
 from tacita.check import TacitaError
+from tacita.protect.suppression import household_risk
 from tacita.protect.suppression.household_risk import household_caps
 from tacita.protect.suppression.risk_threshold import link_limits, link_risk, tried
 
@@ -236,3 +237,11 @@ def test_codes_for_no_household_do_not_make_one() -> None:
         release = tc.Plan([tc.Suppress(household_risk=limit * (1 + 1e-9))]).apply(data, who)
     # Six persons taken together would be above the limit, and all of them blanked.
     assert release.data.table["sex"].null_count() == 0
+
+
+def test_what_is_settled_is_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    people = pl.DataFrame({"sex": [1, 1, 1, 2], "hid": [1, 1, 2, 2], "w": [10.0] * 4})
+    who = tc.Scenario(keys=["sex"], weight="w", household="hid")
+    monkeypatch.setattr(household_risk, "settled", lambda problem, shown, start, report: problem.units.known)
+    with quietly(), pytest.raises(TacitaError, match="could not bring the households"):
+        tc.Plan([tc.Suppress(household_risk=0.2)]).apply(people, who)
