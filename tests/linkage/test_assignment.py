@@ -94,6 +94,40 @@ def test_larger_files(kind: str, n: int, m: int) -> None:
     check(assign(x, y, metric, dense=0), x, y, metric, matrix[linear_sum_assignment(matrix)].sum())
 
 
+@every_metric
+@pytest.mark.parametrize("seed", range(8))
+def test_places_far_from_everybody(name: str, seed: int) -> None:
+    # Both files have outlying records of their own, up to hundreds of usual distances away: they start at lower prices.
+    draw = np.random.default_rng(seed)
+    x, y = draw.standard_t(1.0, size=(2, 200, 2))
+    metric = METRICS[name]
+    matrix = slow.distances(x, y, metric)
+    check(assign(x, y, metric, dense=0), x, y, metric, matrix[linear_sum_assignment(matrix)].sum())
+
+
+def test_differences_too_small_for_a_square() -> None:
+    x = np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 3.0]])
+    for y in (
+        np.array([[1e-200, 0.0], [2e-200, 0.0], [3e-200, 0.0]]),
+        np.array([[1e-200, 0.0], [0.0, 2.0], [0.0, 7.0]]),
+    ):
+        metric = euclidean(np.ones(2))
+        matrix = slow.distances(x, y, metric)
+        least = matrix[linear_sum_assignment(matrix)].sum()
+        for one, other in ((x, y), (y, x)):
+            assert assign(one, other, metric, dense=0).total == pytest.approx(least, rel=1e-9)
+
+
+@pytest.mark.parametrize("columns", [3, 5])
+def test_more_variables(columns: int) -> None:
+    draw = np.random.default_rng(1)
+    x = draw.standard_t(2.0, size=(300, columns))
+    y = x + 0.3 * draw.standard_t(1.0, size=x.shape)
+    metric = euclidean(np.linspace(1.0, 2.0, columns))
+    matrix = slow.distances(x, y, metric)
+    check(assign(x, y, metric, dense=0), x, y, metric, matrix[linear_sum_assignment(matrix)].sum())
+
+
 def test_the_order_of_costs_does_not_depend_on_the_unit() -> None:
     x, y = drawn(300, "any"), drawn(300, "any", seed=2)
     metric = euclidean(np.ones(2))

@@ -44,7 +44,7 @@ class Offers(NamedTuple):
     leaf: Ints
     """By place: its leaf."""
     price: Floats
-    """By place: the price, which may rise."""
+    """By place: the price."""
     least: Floats
     """By node: the lowest price."""
 
@@ -265,6 +265,18 @@ def _insert(
         at -= 1
     found[at], cost[at], sums[at] = place, away, total
     return min(known + 1, count)
+
+
+@compiled
+def set_prices(on_offer: Offers, price: Floats) -> None:
+    """New prices for all records, by place; children stand after their parents."""
+    on_offer.price[:] = price
+    for node in range(len(on_offer.left) - 1, -1, -1):
+        child = on_offer.left[node]
+        if child >= 0:
+            on_offer.least[node] = min(on_offer.least[child], on_offer.least[child + 1])
+        else:
+            on_offer.least[node] = on_offer.price[on_offer.start[node] : on_offer.stop[node]].min()
 
 
 @compiled
