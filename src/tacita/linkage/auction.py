@@ -7,6 +7,7 @@ for any prices p, of at least 0 if places stay free, no assignment costs less th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -44,7 +45,7 @@ class _Bidders(NamedTuple):
     costs: Floats
     """By record: their distances."""
     limit: Floats
-    """By record: every other place costs at least this; prices never fall, so that stays true."""
+    """By record: every other place costs at least this; once bidding begins prices never fall, so that stays true."""
     place: Ints
     """By bidder: the place it holds, -1 for none."""
     holder: Ints
@@ -64,10 +65,8 @@ def auction(x: Floats, y: Floats, metric: Metric, gap: float) -> tuple[Ints, Flo
     away = np.empty(n)
     waiting, count, bound = _discontent(on_offer, bidders, metric, 0.0, away)
     near = _least_costs(offers(values, metric), on_offer.points, metric)
-    # Distances of different records can be 0 where their differences are too small for a square.
-    usual = (
-        float(near.mean()) or bound / n or float(bidders.costs.max(where=bidders.candidates >= 0, initial=0.0)) or 1.0
-    )
+    # Distances of different records can be 0 where their differences are too small for a square; epsilon must not be.
+    usual = float(near.mean()) or float(bidders.costs.mean()) or 1.0
     epsilon = first = (FIRST_EPSILON if x.shape[1] <= 2 else FIRST_OF_MANY) * usual
     if n == m:
         _lower_far_prices(on_offer, bidders, metric, near)
@@ -103,13 +102,14 @@ def _lower_far_prices(on_offer: Offers, bidders: _Bidders, metric: Metric, near:
 def _least_costs(on_offer: Offers, values: Floats, metric: Metric) -> Floats:
     """What the cheapest record on offer costs each row of values."""
     least = np.empty(len(values))
-    parts = np.linspace(0, len(values), PARTS + 1).astype(np.int64)
-
-    def part(at: int) -> None:
-        _cheapest_of_some(on_offer, values, metric, parts[at], parts[at + 1], least)
-
-    in_threads(part, range(PARTS), worth=len(values) > PARTS * 1000)
+    _in_parts(len(values), lambda first, last: _cheapest_of_some(on_offer, values, metric, first, last, least))
     return least
+
+
+def _in_parts(size: int, look: Callable[[int, int], None]) -> None:
+    """Look at so many rows, from a first to before a last one at a time, in threads if that is worth it."""
+    parts = np.linspace(0, size, PARTS + 1).astype(np.int64)
+    in_threads(lambda at: look(parts[at], parts[at + 1]), range(PARTS), worth=size > PARTS * 1000)
 
 
 @compiled
@@ -130,12 +130,7 @@ def _discontent(
     """
     size = len(bidders.place)
     flags, least = np.empty(size, np.bool_), np.empty(size)
-    parts = np.linspace(0, size, PARTS + 1).astype(np.int64)
-
-    def part(at: int) -> None:
-        _look(on_offer, bidders, metric, epsilon, parts[at], parts[at + 1], flags, least, away)
-
-    in_threads(part, range(PARTS), worth=size > PARTS * 1000)
+    _in_parts(size, lambda first, last: _look(on_offer, bidders, metric, epsilon, first, last, flags, least, away))
     waiting = np.empty(size, np.int64)
     count = int(flags.sum())
     waiting[:count] = np.flatnonzero(flags)
