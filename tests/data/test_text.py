@@ -152,6 +152,13 @@ def test_ends_of_line(end, last):
     assert table.rows() == [(1, "x"), (2, "y")]
 
 
+@pytest.fixture(params=[text.BLOCK, 1, 2, 3, 7, 64])
+def any_block(request, monkeypatch):
+    """The file is looked at in blocks of this size: faults are found across them."""
+    monkeypatch.setattr(text, "BLOCK", request.param)
+
+
+@pytest.mark.usefixtures("any_block")
 def test_quotes():
     table = parse('a,b\n"x, y","say ""hi"""\r\n"two\nlines",""\n"""","\r\n"\n')
     assert table.rows() == [("x, y", 'say "hi"'), ("two\nlines", None), ('"', "\r\n")]
@@ -161,6 +168,7 @@ def test_quotes_are_characters_where_no_field_starts_with_one():
     assert parse('size,n\n5" pipe,1\n6\'2",2\n').rows() == [('5" pipe', 1), ("6'2\"", 2)]
 
 
+@pytest.mark.usefixtures("any_block")
 def test_ragged():
     assert refused("a,b,c\n1,2,3\n1,2\n1,2,3\n1,2,3,4\n1\n") == (
         "survey.csv is ragged: record 2 (line 3) has 2 fields where the header has 3 (3 such records); "
@@ -177,6 +185,7 @@ def test_ragged():
     )
 
 
+@pytest.mark.usefixtures("any_block")
 def test_misplaced_quotes():
     assert refused('a,b\nx,1\n"y,2\nz,3\n') == (
         "survey.csv has a quoted field that opens in line 3 and is never closed; "
@@ -194,14 +203,6 @@ def test_misplaced_quotes():
         "survey.csv has a quoted field that opens in line 2 and goes on after its closing quote; "
         "close it at its end and double the quotes inside it."
     )
-
-
-@pytest.mark.parametrize("block", [1, 2, 3, 7, 64])
-def test_faults_are_found_across_blocks(block, monkeypatch):
-    monkeypatch.setattr(text, "BLOCK", block)
-    test_misplaced_quotes()
-    test_ragged()
-    test_quotes()
 
 
 fields = st.text(alphabet='ab",;\n 1', max_size=5)
