@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 import tacita as tc
 from benchmarks import measure
 from tacita.data.demo import household
-from tacita.risk.individual import base_risk
-from tacita.risk.reidentification import reidentification_of
+from tacita.risk.identity.individual_risk import base_risk
+from tacita.risk.identity.reidentification import reidentification_of
 
 HOUSEHOLDS = 174_000
 """Households of the population; that of the demonstration survey."""

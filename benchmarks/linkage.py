@@ -31,8 +31,8 @@ def _files(records: int, keys: int, kind: str) -> tuple[Any, Any]:
 
 def links(records: int, keys: int, kind: str = "noise", repeats: int = 1) -> dict[str, Any]:
     """Everything that the confidentiality plot needs, exactly."""
-    from tacita.linkage.critical import critical_distance
-    from tacita.linkage.neighbours import nearest
+    from tacita.distance.critical import critical_distance
+    from tacita.distance.neighbours import nearest
 
     y, x = _files(records, keys, kind)
     times, (critical, near) = measure.timed(lambda: (critical_distance(y, x, ALPHA), nearest(y, x)), repeats=repeats)
@@ -42,8 +42,8 @@ def links(records: int, keys: int, kind: str = "noise", repeats: int = 1) -> dic
 
 def likelihood(records: int, keys: int) -> dict[str, Any]:
     """Densities of z over true links and other pairs, and the neighbours by their ratio."""
-    from tacita.linkage.densities import densities, likely_neighbours
-    from tacita.linkage.sweep import pairs
+    from tacita.distance.densities import densities, likely_neighbours
+    from tacita.distance.sweep import pairs
 
     y, x = _files(records, keys, "noise")
 
@@ -61,8 +61,8 @@ def all_pairs(records: int, keys: int) -> dict[str, Any]:
     """The definition, by NumPy: the matrix of all z, its quantile, counts and minima; checked against Tacita."""
     import numpy as np
 
-    from tacita.linkage.critical import critical_distance, most_counted
-    from tacita.linkage.neighbours import nearest
+    from tacita.distance.critical import critical_distance, most_counted
+    from tacita.distance.neighbours import nearest
 
     y, x = _files(records, keys, "noise")
     norm = np.sqrt(np.sum([column * column for column in y.T], axis=0))

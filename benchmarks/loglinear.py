@@ -25,7 +25,7 @@ def _scenario(survey: Any, keys: tuple[str, ...]) -> Any:
 def model(keys: list[str], numeric: list[str], chosen: bool = False) -> dict[str, Any]:
     """One model, or one that is chosen, on the demonstration survey."""
     import tacita as tc
-    from tacita.risk.loglinear import loglinear_risk
+    from tacita.risk.population.loglinear_risk.loglinear_risk import loglinear_risk
 
     survey = tc.household_survey()
     scenario = _scenario(survey, tuple(keys))
@@ -45,7 +45,7 @@ def truth(keys: list[str], seed: int) -> dict[str, Any]:
     import numpy as np
 
     import tacita as tc
-    from tacita.risk.loglinear import loglinear_risk
+    from tacita.risk.population.loglinear_risk.loglinear_risk import loglinear_risk
 
     survey = tc.household_survey(seed=seed)
     scenario = _scenario(survey, tuple(keys))

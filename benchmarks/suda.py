@@ -36,7 +36,7 @@ def _frame(codes: Any) -> Any:
 def suda(records: int, keys: int, share: float, missing: float = 0.0, rule: str = "one_way") -> dict[str, Any]:
     """Scores, DIS-SUDA scores and contributions of a file in memory."""
     import tacita as tc
-    from tacita.risk.suda import suda
+    from tacita.risk.identity.suda.suda import suda
 
     table = _frame(_codes(records, keys, share, missing))
     data, scenario = tc.Data.of(table), tc.Scenario(keys=table.columns, missing=rule, sampling_fraction=0.1)
@@ -56,7 +56,7 @@ def group_counts(records: int, keys: int, share: float) -> dict[str, Any]:
     import numpy as np
 
     import tacita as tc
-    from tacita.risk.suda import suda
+    from tacita.risk.identity.suda.suda import suda
 
     codes = _codes(records, keys, share)
 

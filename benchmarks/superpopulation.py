@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tacita import frame
 from tacita.data import Data
 from tacita.data.demo import household
-from tacita.risk.superpopulation.estimate import MODELS, Superpopulation, superpopulation
+from tacita.risk.population.superpopulation.superpopulation import MODELS, Superpopulation, superpopulation
 from tacita.scenario import Scenario
 
 KEY_SETS = {

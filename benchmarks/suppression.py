@@ -33,8 +33,8 @@ def _codes(records: int, kind: str) -> Any:
 
 def kernel(records: int, kind: str, rule: str = "one_way") -> dict[str, Any]:
     """The cells to blank, checked by counting again."""
-    from tacita.protect.suppression.combinations import Requirement
-    from tacita.protect.suppression.kernel import suppress
+    from tacita.protect.suppress.combinations import Requirement
+    from tacita.protect.suppress.kernel import suppress
     from tacita.scenario import MissingRule
 
     codes = _codes(records, kind)

@@ -43,10 +43,10 @@ def variants() -> dict[str, Any]:
     import numpy as np
     import polars as pl
 
-    from tacita.plots.released import released
-    from tacita.plots.robust_intervals import robust_intervals
-    from tacita.plots.units import units
-    from tacita.risk.robust_interval import robust_interval_disclosure
+    from tacita.plots.internal.released import released
+    from tacita.plots.internal.robust_intervals import robust_intervals
+    from tacita.plots.internal.units import units
+    from tacita.risk.interval.robust_interval_disclosure import robust_interval_disclosure
 
     firms = tc.business_survey(exporters=True).data
     masked = tc.log_noise(firms, KEYS, sd=0.5)

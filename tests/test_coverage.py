@@ -9,9 +9,9 @@ import pytest
 import typer.main
 
 import tacita
+from tacita.assessment.further import FURTHER
 from tacita.cli import app
 from tacita.data.files import SUFFIXES
-from tacita.further import FURTHER
 from tacita.scenario import ATTACKS, RULES
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -8,7 +8,7 @@ import pytest
 
 import tacita as tc
 from tacita.cli import GROUPS, plot
-from tacita.project import Project
+from tacita.release.project import Project
 
 Run = Callable[..., tuple[int, str, str]]
 PERSONS = pl.DataFrame({"hid": [2, 1, 2], "age": [34, 71, 6], "region": ["south", "north", "south"]})

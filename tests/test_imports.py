@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -80,7 +81,7 @@ def test_dir_and_unknown_names() -> None:
 
 def test_names_for_type_checkers_are_the_same() -> None:
     """What is loaded when first used is also written out for type checkers."""
-    source = Path(tacita.__file__).read_text("utf-8")
+    source = re.sub(r"\(\s+(.+?),?\s+\)", r"\1", Path(tacita.__file__).read_text("utf-8"))
     for name, home in tacita._HOMES.items():
         assert f"    from {home} import {name} as {name}\n" in source
 
@@ -103,6 +104,6 @@ def test_importing_everything_prints_nothing_and_starts_nothing(tmp_path: Path) 
 
 
 def test_submodules_can_be_imported_first() -> None:
-    for name in ("keys", "scenario", "risk.individual", "profile"):
+    for name in ("keys.table", "scenario", "risk.identity.individual_risk", "assessment.profile"):
         assert importlib.import_module(f"tacita.{name}").__name__ == f"tacita.{name}"
         assert run(f"import tacita.{name}; import tacita; print(callable(tacita.assess))") == "True\n"

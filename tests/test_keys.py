@@ -15,7 +15,7 @@ import slow
 from strategies import FRACTIONAL_RULES, RULES, WHOLE_RULES, Rule, Survey, quietly, surveys
 from tacita.check import Caution, TacitaError
 from tacita.data import Data, Variable
-from tacita.keys import GREATEST_TOTAL, KeyTable, key_table
+from tacita.keys.table import GREATEST_TOTAL, KeyTable, key_table
 from tacita.scenario import Scenario
 
 NA = None

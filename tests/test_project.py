@@ -11,7 +11,7 @@ import pytest
 import tacita as tc
 from tacita.check import TacitaError
 from tacita.data import Variable
-from tacita.project import Project, protect
+from tacita.release.project import Project, protect
 
 PEOPLE = pl.DataFrame(
     {

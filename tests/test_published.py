@@ -13,8 +13,8 @@ import pytest
 import slow
 import tacita as tc
 from conftest import Reference
-from tacita.risk.household import at_least_one
-from tacita.risk.negative_binomial import expected_reciprocal
+from tacita.risk.identity.household_risk import at_least_one
+from tacita.risk.identity.negative_binomial import expected_reciprocal
 
 KEYS = ["db040", "rb090", "pl030", "age", "pb220a"]
 

@@ -15,14 +15,14 @@ import pytest
 import slow
 from conftest import Reference
 from tacita.data import Data
-from tacita.keys import KeyTable, key_table
-from tacita.risk.anonymity import k_anonymity_of
-from tacita.risk.benchmark import benchmark_of
-from tacita.risk.household import household_risk_of
-from tacita.risk.individual import IndividualRisk, individual_risk, individual_risk_of
-from tacita.risk.negative_binomial import approximate_reciprocal, expected_reciprocal
-from tacita.risk.reidentification import reidentification_of
-from tacita.risk.threshold import risk_threshold_of
+from tacita.keys.table import KeyTable, key_table
+from tacita.risk.identity.benchmark import benchmark_of
+from tacita.risk.identity.household_risk import household_risk_of
+from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk, individual_risk_of
+from tacita.risk.identity.k_anonymity import k_anonymity_of
+from tacita.risk.identity.negative_binomial import approximate_reciprocal, expected_reciprocal
+from tacita.risk.identity.reidentification import reidentification_of
+from tacita.risk.identity.risk_threshold import risk_threshold_of
 from tacita.scenario import Scenario
 
 CLOSE = 1e-9

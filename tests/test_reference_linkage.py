@@ -16,14 +16,14 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from conftest import Reference
-from tacita.linkage.assignment import all_distances
-from tacita.linkage.covariance import mcd
-from tacita.linkage.distances import Metric, euclidean, gower, manhattan
-from tacita.linkage.equal_rows import row_groups
+from tacita.distance.assignment import all_distances
+from tacita.distance.covariance import mcd
+from tacita.distance.distances import Metric, euclidean, gower, manhattan
+from tacita.distance.equal_rows import row_groups
 from tacita.random import Draws
-from tacita.risk.interval import interval_disclosure
-from tacita.risk.linkage import OneToOneLinkage, one_to_one_linkage
-from tacita.risk.robust_interval import RobustIntervalDisclosure, robust_interval_disclosure, scaled
+from tacita.risk.interval.interval_disclosure import interval_disclosure
+from tacita.risk.interval.robust_interval_disclosure import RobustIntervalDisclosure, robust_interval_disclosure, scaled
+from tacita.risk.linkage.distance_linkage import OneToOneLinkage, one_to_one_linkage
 
 CLOSE = 1e-9
 MASKINGS = [

@@ -23,8 +23,8 @@ _HOMES = {
     "Variable": "tacita.data",
     "read": "tacita.data.files",
     "write": "tacita.data.files",
-    "join_households": "tacita.data.hierarchy",
-    "split_households": "tacita.data.hierarchy",
+    "join_households": "tacita.data.households",
+    "split_households": "tacita.data.households",
     "household_survey": "tacita.data.demo.survey",
     "business_survey": "tacita.data.demo.survey",
     "accident_survey": "tacita.data.demo.survey",
@@ -33,62 +33,62 @@ _HOMES = {
     "KeySet": "tacita.scenario",
     "MissingRule": "tacita.scenario",
     "Policy": "tacita.policy",
-    "KeyTable": "tacita.keys",
-    "key_table": "tacita.keys",
+    "KeyTable": "tacita.keys.table",
+    "key_table": "tacita.keys.table",
     "Draws": "tacita.random",
-    "assess": "tacita.assessment",
-    "RiskProfile": "tacita.profile",
-    "k_anonymity": "tacita.risk.anonymity",
-    "individual_risk": "tacita.risk.individual",
-    "reidentification": "tacita.risk.reidentification",
-    "risk_threshold": "tacita.risk.threshold",
-    "household_risk": "tacita.risk.household",
-    "benchmark": "tacita.risk.benchmark",
-    "attackers": "tacita.risk.attackers",
-    "l_diversity": "tacita.risk.diversity",
-    "t_closeness": "tacita.risk.closeness",
-    "likeness": "tacita.risk.likeness",
-    "presence": "tacita.risk.presence",
-    "dominance": "tacita.risk.dominance",
-    "unsafe_combinations": "tacita.risk.combinations",
-    "weight_disclosure": "tacita.risk.weights",
-    "mixed_uniqueness": "tacita.risk.mixed",
-    "suda": "tacita.risk.suda",
-    "loglinear_risk": "tacita.risk.loglinear",
-    "superpopulation": "tacita.risk.superpopulation",
-    "model_check": "tacita.risk.model_check",
-    "categorical_confidentiality": "tacita.risk.categorical_confidentiality",
-    "cell_confidentiality": "tacita.risk.interval_confidentiality",
-    "confidentiality": "tacita.risk.confidentiality",
-    "confidentiality_sets": "tacita.risk.confidentiality",
-    "confidentiality_alphas": "tacita.risk.confidentiality",
-    "interval_confidentiality": "tacita.risk.interval_confidentiality",
-    "distance_linkage": "tacita.risk.linkage",
-    "one_to_one_linkage": "tacita.risk.linkage",
-    "probabilistic_linkage": "tacita.risk.probabilistic_linkage",
-    "interval_disclosure": "tacita.risk.interval",
-    "rank_interval_disclosure": "tacita.risk.rank_interval",
-    "robust_interval_disclosure": "tacita.risk.robust_interval",
-    "Plan": "tacita.plan",
-    "Release": "tacita.release",
-    "Project": "tacita.project",
+    "assess": "tacita.assessment.assess",
+    "RiskProfile": "tacita.assessment.profile",
+    "k_anonymity": "tacita.risk.identity.k_anonymity",
+    "individual_risk": "tacita.risk.identity.individual_risk",
+    "reidentification": "tacita.risk.identity.reidentification",
+    "risk_threshold": "tacita.risk.identity.risk_threshold",
+    "household_risk": "tacita.risk.identity.household_risk",
+    "benchmark": "tacita.risk.identity.benchmark",
+    "attackers": "tacita.risk.identity.attackers",
+    "l_diversity": "tacita.risk.attribute.l_diversity",
+    "t_closeness": "tacita.risk.attribute.t_closeness",
+    "likeness": "tacita.risk.attribute.likeness",
+    "presence": "tacita.risk.identity.presence",
+    "dominance": "tacita.risk.attribute.dominance",
+    "unsafe_combinations": "tacita.risk.identity.unsafe_combinations",
+    "weight_disclosure": "tacita.risk.release.weight_disclosure",
+    "mixed_uniqueness": "tacita.risk.identity.mixed_uniqueness",
+    "suda": "tacita.risk.identity.suda.suda",
+    "loglinear_risk": "tacita.risk.population.loglinear_risk.loglinear_risk",
+    "superpopulation": "tacita.risk.population.superpopulation.superpopulation",
+    "model_check": "tacita.risk.population.model_check",
+    "categorical_confidentiality": "tacita.risk.confidentiality_plot.categorical_confidentiality",
+    "cell_confidentiality": "tacita.risk.confidentiality_plot.interval_confidentiality",
+    "confidentiality": "tacita.risk.confidentiality_plot.confidentiality",
+    "confidentiality_sets": "tacita.risk.confidentiality_plot.confidentiality_sets",
+    "confidentiality_alphas": "tacita.risk.confidentiality_plot.confidentiality_alphas",
+    "interval_confidentiality": "tacita.risk.confidentiality_plot.interval_confidentiality",
+    "distance_linkage": "tacita.risk.linkage.distance_linkage",
+    "one_to_one_linkage": "tacita.risk.linkage.distance_linkage",
+    "probabilistic_linkage": "tacita.risk.linkage.probabilistic_linkage",
+    "interval_disclosure": "tacita.risk.interval.interval_disclosure",
+    "rank_interval_disclosure": "tacita.risk.interval.rank_interval_disclosure",
+    "robust_interval_disclosure": "tacita.risk.interval.robust_interval_disclosure",
+    "Plan": "tacita.release.plan",
+    "Release": "tacita.release.release",
+    "Project": "tacita.release.project",
     "Step": "tacita.protect.step",
     "Remove": "tacita.protect.remove",
-    "Recode": "tacita.protect.recode",
+    "Recode": "tacita.protect.recode.recode",
     "TopCode": "tacita.protect.top_code",
     "BottomCode": "tacita.protect.top_code",
     "CodeOutliers": "tacita.protect.code_outliers",
     "GroupRare": "tacita.protect.group_rare",
     "Round": "tacita.protect.round",
-    "Generalise": "tacita.protect.generalise",
-    "Suppress": "tacita.protect.suppress",
-    "Hierarchy": "tacita.protect.hierarchies",
+    "Generalise": "tacita.protect.generalise.generalise",
+    "Suppress": "tacita.protect.suppress.suppress",
+    "Hierarchy": "tacita.protect.recode.hierarchies",
     "NewIdentifiers": "tacita.protect.new_identifiers",
     "RandomOrder": "tacita.protect.random_order",
-    "RoundWeights": "tacita.protect.round_weights",
-    "TrimWeights": "tacita.protect.trim_weights",
-    "WeightNoise": "tacita.protect.weight_noise",
-    "Recalibrate": "tacita.protect.recalibrate",
+    "RoundWeights": "tacita.protect.weights.round_weights",
+    "TrimWeights": "tacita.protect.weights.trim_weights",
+    "WeightNoise": "tacita.protect.weights.weight_noise",
+    "Recalibrate": "tacita.protect.weights.recalibrate",
     "Rules": "tacita.rules",
     "EditRule": "tacita.rules",
     "Total": "tacita.rules",
@@ -99,7 +99,8 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
-    from tacita.assessment import assess as assess
+    from tacita.assessment.assess import assess as assess
+    from tacita.assessment.profile import RiskProfile as RiskProfile
     from tacita.check import TacitaError as TacitaError
     from tacita.check import TacitaWarning as TacitaWarning
     from tacita.data import Data as Data
@@ -111,65 +112,68 @@ if TYPE_CHECKING:
     from tacita.data.demo.survey import household_survey as household_survey
     from tacita.data.files import read as read
     from tacita.data.files import write as write
-    from tacita.data.hierarchy import join_households as join_households
-    from tacita.data.hierarchy import split_households as split_households
-    from tacita.keys import KeyTable as KeyTable
-    from tacita.keys import key_table as key_table
-    from tacita.plan import Plan as Plan
+    from tacita.data.households import join_households as join_households
+    from tacita.data.households import split_households as split_households
+    from tacita.keys.table import KeyTable as KeyTable
+    from tacita.keys.table import key_table as key_table
     from tacita.plots.save import save as save
     from tacita.policy import Policy as Policy
-    from tacita.profile import RiskProfile as RiskProfile
-    from tacita.project import Project as Project
     from tacita.protect.code_outliers import CodeOutliers as CodeOutliers
-    from tacita.protect.generalise import Generalise as Generalise
+    from tacita.protect.generalise.generalise import Generalise as Generalise
     from tacita.protect.group_rare import GroupRare as GroupRare
-    from tacita.protect.hierarchies import Hierarchy as Hierarchy
     from tacita.protect.new_identifiers import NewIdentifiers as NewIdentifiers
     from tacita.protect.random_order import RandomOrder as RandomOrder
-    from tacita.protect.recalibrate import Recalibrate as Recalibrate
-    from tacita.protect.recode import Recode as Recode
+    from tacita.protect.recode.hierarchies import Hierarchy as Hierarchy
+    from tacita.protect.recode.recode import Recode as Recode
     from tacita.protect.remove import Remove as Remove
     from tacita.protect.round import Round as Round
-    from tacita.protect.round_weights import RoundWeights as RoundWeights
     from tacita.protect.step import Step as Step
-    from tacita.protect.suppress import Suppress as Suppress
+    from tacita.protect.suppress.suppress import Suppress as Suppress
     from tacita.protect.top_code import BottomCode as BottomCode
     from tacita.protect.top_code import TopCode as TopCode
-    from tacita.protect.trim_weights import TrimWeights as TrimWeights
-    from tacita.protect.weight_noise import WeightNoise as WeightNoise
+    from tacita.protect.weights.recalibrate import Recalibrate as Recalibrate
+    from tacita.protect.weights.round_weights import RoundWeights as RoundWeights
+    from tacita.protect.weights.trim_weights import TrimWeights as TrimWeights
+    from tacita.protect.weights.weight_noise import WeightNoise as WeightNoise
     from tacita.random import Draws as Draws
-    from tacita.release import Release as Release
-    from tacita.risk.anonymity import k_anonymity as k_anonymity
-    from tacita.risk.attackers import attackers as attackers
-    from tacita.risk.benchmark import benchmark as benchmark
-    from tacita.risk.categorical_confidentiality import categorical_confidentiality as categorical_confidentiality
-    from tacita.risk.closeness import t_closeness as t_closeness
-    from tacita.risk.combinations import unsafe_combinations as unsafe_combinations
-    from tacita.risk.confidentiality import confidentiality as confidentiality
-    from tacita.risk.confidentiality import confidentiality_alphas as confidentiality_alphas
-    from tacita.risk.confidentiality import confidentiality_sets as confidentiality_sets
-    from tacita.risk.diversity import l_diversity as l_diversity
-    from tacita.risk.dominance import dominance as dominance
-    from tacita.risk.household import household_risk as household_risk
-    from tacita.risk.individual import individual_risk as individual_risk
-    from tacita.risk.interval import interval_disclosure as interval_disclosure
-    from tacita.risk.interval_confidentiality import cell_confidentiality as cell_confidentiality
-    from tacita.risk.interval_confidentiality import interval_confidentiality as interval_confidentiality
-    from tacita.risk.likeness import likeness as likeness
-    from tacita.risk.linkage import distance_linkage as distance_linkage
-    from tacita.risk.linkage import one_to_one_linkage as one_to_one_linkage
-    from tacita.risk.loglinear import loglinear_risk as loglinear_risk
-    from tacita.risk.mixed import mixed_uniqueness as mixed_uniqueness
-    from tacita.risk.model_check import model_check as model_check
-    from tacita.risk.presence import presence as presence
-    from tacita.risk.probabilistic_linkage import probabilistic_linkage as probabilistic_linkage
-    from tacita.risk.rank_interval import rank_interval_disclosure as rank_interval_disclosure
-    from tacita.risk.reidentification import reidentification as reidentification
-    from tacita.risk.robust_interval import robust_interval_disclosure as robust_interval_disclosure
-    from tacita.risk.suda import suda as suda
-    from tacita.risk.superpopulation import superpopulation as superpopulation
-    from tacita.risk.threshold import risk_threshold as risk_threshold
-    from tacita.risk.weights import weight_disclosure as weight_disclosure
+    from tacita.release.plan import Plan as Plan
+    from tacita.release.project import Project as Project
+    from tacita.release.release import Release as Release
+    from tacita.risk.attribute.dominance import dominance as dominance
+    from tacita.risk.attribute.l_diversity import l_diversity as l_diversity
+    from tacita.risk.attribute.likeness import likeness as likeness
+    from tacita.risk.attribute.t_closeness import t_closeness as t_closeness
+    from tacita.risk.confidentiality_plot.categorical_confidentiality import (
+        categorical_confidentiality as categorical_confidentiality,
+    )
+    from tacita.risk.confidentiality_plot.confidentiality import confidentiality as confidentiality
+    from tacita.risk.confidentiality_plot.confidentiality_alphas import confidentiality_alphas as confidentiality_alphas
+    from tacita.risk.confidentiality_plot.confidentiality_sets import confidentiality_sets as confidentiality_sets
+    from tacita.risk.confidentiality_plot.interval_confidentiality import cell_confidentiality as cell_confidentiality
+    from tacita.risk.confidentiality_plot.interval_confidentiality import (
+        interval_confidentiality as interval_confidentiality,
+    )
+    from tacita.risk.identity.attackers import attackers as attackers
+    from tacita.risk.identity.benchmark import benchmark as benchmark
+    from tacita.risk.identity.household_risk import household_risk as household_risk
+    from tacita.risk.identity.individual_risk import individual_risk as individual_risk
+    from tacita.risk.identity.k_anonymity import k_anonymity as k_anonymity
+    from tacita.risk.identity.mixed_uniqueness import mixed_uniqueness as mixed_uniqueness
+    from tacita.risk.identity.presence import presence as presence
+    from tacita.risk.identity.reidentification import reidentification as reidentification
+    from tacita.risk.identity.risk_threshold import risk_threshold as risk_threshold
+    from tacita.risk.identity.suda.suda import suda as suda
+    from tacita.risk.identity.unsafe_combinations import unsafe_combinations as unsafe_combinations
+    from tacita.risk.interval.interval_disclosure import interval_disclosure as interval_disclosure
+    from tacita.risk.interval.rank_interval_disclosure import rank_interval_disclosure as rank_interval_disclosure
+    from tacita.risk.interval.robust_interval_disclosure import robust_interval_disclosure as robust_interval_disclosure
+    from tacita.risk.linkage.distance_linkage import distance_linkage as distance_linkage
+    from tacita.risk.linkage.distance_linkage import one_to_one_linkage as one_to_one_linkage
+    from tacita.risk.linkage.probabilistic_linkage import probabilistic_linkage as probabilistic_linkage
+    from tacita.risk.population.loglinear_risk.loglinear_risk import loglinear_risk as loglinear_risk
+    from tacita.risk.population.model_check import model_check as model_check
+    from tacita.risk.population.superpopulation.superpopulation import superpopulation as superpopulation
+    from tacita.risk.release.weight_disclosure import weight_disclosure as weight_disclosure
     from tacita.rules import EditRule as EditRule
     from tacita.rules import Rules as Rules
     from tacita.rules import Total as Total

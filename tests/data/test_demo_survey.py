@@ -13,7 +13,7 @@ from tacita import frame
 from tacita.check import TacitaError
 from tacita.data.demo import accident, business, household
 from tacita.data.demo.survey import DemoSurvey, accident_survey, business_survey, household_survey
-from tacita.keys import key_table
+from tacita.keys.table import key_table
 
 SMALL: dict[str, Callable[..., DemoSurvey]] = {
     "household": lambda seed=1: household_survey(100, population=2_000, seed=seed),

@@ -19,10 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from tacita import frame_files
 from tacita.check import TacitaError, TacitaWarning
 from tacita.data import Data, Variable
 from tacita.data.files import read, write
+from tacita.frame import files as frame_files
 
 SMALL = pl.DataFrame({"sex": ["f", None, "m"], "age": [31, 47, None], "w": [1.5, None, 0.1]})
 

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from tacita.check import TacitaError, TacitaWarning
 from tacita.data import Data, Variable
 from tacita.data.files import write
-from tacita.data.hierarchy import join_households, split_households
+from tacita.data.households import join_households, split_households
 
 HOUSEHOLDS = pl.DataFrame({"hid": [1, 2, 3], "region": ["north", "south", None], "rooms": [4, 2, 7]})
 PERSONS = pl.DataFrame({"pid": [1, 2, 3, 4], "hid": [2, 1, 2, 3], "age": [34, 71, 6, None]})

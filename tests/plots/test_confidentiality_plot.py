@@ -23,7 +23,7 @@ from tacita.plots.confidentiality import (
 )
 from tacita.plots.confidentiality_layers import cloud_of
 from tacita.plots.confidentiality_panels import MOST_PANELS, confidentiality_panels
-from tacita.risk.confidentiality import Limits
+from tacita.risk.confidentiality_plot.limits import Limits
 
 
 def firms(n: int = 300, **options: Any) -> tuple[tc.Data, Any]:

@@ -10,18 +10,18 @@ import pytest
 
 import tacita as tc
 from tacita.plots.cloud import MOST_POINTS
-from tacita.plots.number_axis import number_axis
-from tacita.plots.released import released, released_cells, released_points
-from tacita.plots.robust_intervals import (
+from tacita.plots.internal.released import released, released_cells, released_points
+from tacita.plots.internal.robust_intervals import (
     STATES,
     covariance_behind,
     robust_intervals,
     robust_intervals_ellipses,
     robust_intervals_points,
 )
-from tacita.plots.units import KINDS, chosen_units, units, units_points
-from tacita.risk.confidentiality import METRICS
-from tacita.risk.robust_interval import robust_interval_disclosure
+from tacita.plots.internal.units import KINDS, chosen_units, units, units_points
+from tacita.plots.number_axis import number_axis
+from tacita.risk.confidentiality_plot.scale import METRICS
+from tacita.risk.interval.robust_interval_disclosure import robust_interval_disclosure
 
 INTERNAL = "internal: shows original values"
 KEYS = ["turnover", "employees"]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
-from tacita.protect.argus_scheme import Range, load_scheme, parse_scheme, scheme_places, whole_codes
-from tacita.protect.recode import Recode
+from tacita.protect.recode.argus_scheme import Range, load_scheme, parse_scheme, scheme_places, whole_codes
+from tacita.protect.recode.recode import Recode
 
 AGE = "1: -20\n2: 21-30\n\n3: 31 - 40, 45,48\n6: 61-\n"
 

@@ -15,7 +15,7 @@ from pyarrow import ipc
 import tacita as tc
 from tacita.data import Data, Variable
 from tacita.protect.step import Applied, Context, Step
-from tacita.release import FORMATS
+from tacita.release.release import FORMATS
 
 CANARY = "Quetzalcoatlus"
 LABEL = "Paraceratherium"

@@ -15,7 +15,7 @@ import tacita as tc
 from tacita import frame
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.protect.regroup import text_of
+from tacita.protect.recode.regroup import text_of
 from tacita.protect.step import Step
 from tacita.protect.steps import own_steps
 

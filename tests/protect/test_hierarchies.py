@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tacita.check import TacitaError
 from tacita.frame import Coded
-from tacita.protect.hierarchies import Hierarchy, recoded
+from tacita.protect.recode.hierarchies import Hierarchy, recoded
 
 REGIONS = Hierarchy.rows([("Vienna", "east", "AT"), ("Graz", "south", "AT"), ("Bern", "mid", "CH")])
 

@@ -17,7 +17,7 @@ from test_canary import CANARY, CODE, WHO, found, survey
 import tacita as tc
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
-from tacita.release import FORMATS
+from tacita.release.release import FORMATS
 
 
 def recoded(column: Any, step: tc.Recode, known: Variable | None = None) -> Data:

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tacita.check import TacitaError
-from tacita.protect.recode_intervals import (
+from tacita.protect.recode.intervals import (
     all_whole,
     break_labels,
     cut,

@@ -15,7 +15,7 @@ from scipy.stats import chi2
 import tacita as tc
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
-from tacita.linkage.covariance import mcd
+from tacita.distance.covariance import mcd
 from tacita.protect.code_outliers import STARTS, middle
 from tacita.protect.top_code import quantile
 from tacita.random import Draws

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
-from tacita.protect.round_weights import nearest_ups, quotients, random_ups
 from tacita.protect.step import Step
-from tacita.protect.trim_weights import limit_of_share
-from tacita.protect.units import constant, units
-from tacita.protect.weight_totals import scaled_between
+from tacita.protect.weights.round_weights import nearest_ups, quotients, random_ups
+from tacita.protect.weights.totals import scaled_between
+from tacita.protect.weights.trim_weights import limit_of_share
+from tacita.protect.weights.units import constant, units
 from tacita.random import Draws
 
 WHO = tc.Scenario(keys=["sex"], weight="w")

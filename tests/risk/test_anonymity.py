@@ -8,7 +8,7 @@ from hypothesis import given, settings
 import slow
 from strategies import FRACTIONAL_RULES, WHOLE_RULES, Rule, Survey, quietly, surveys
 from tacita.check import TacitaError
-from tacita.risk.anonymity import k_anonymity, violations
+from tacita.risk.identity.k_anonymity import k_anonymity, violations
 from tacita.scenario import Scenario
 
 PEOPLE = pl.DataFrame({"sex": ["f", "f", "f", "m", "m", "f"], "w": [1.0, 1.0, 1.0, 1.0, 1.5, 1.0]})

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import slow
 from strategies import RULES, Rule, Survey, quietly, surveys
 from tacita.check import TacitaError
-from tacita.risk.attackers import attackers
+from tacita.risk.identity.attackers import attackers
 from tacita.scenario import Scenario
 
 PEOPLE = pl.DataFrame({"region": ["north", "north", "south"], "w": [20.0, 20.0, 20.0]})

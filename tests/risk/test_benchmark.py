@@ -10,8 +10,8 @@ import slow
 from strategies import RULES as MISSING_RULES
 from strategies import Rule, Survey, quietly, surveys
 from tacita.check import TacitaError
-from tacita.risk.benchmark import NORMAL, RULES, benchmark, benchmark_of, standing_out
-from tacita.risk.individual import individual_risk
+from tacita.risk.identity.benchmark import NORMAL, RULES, benchmark, benchmark_of, standing_out
+from tacita.risk.identity.individual_risk import individual_risk
 from tacita.scenario import Scenario
 
 SLOW = {

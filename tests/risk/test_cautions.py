@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 
 import tacita as tc
+from tacita.assessment import cautions
 from tacita.data import Data, Variable
-from tacita.keys import key_table
-from tacita.risk import cautions
+from tacita.keys.table import key_table
 from tacita.scenario import Scenario
 
 

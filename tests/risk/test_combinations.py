@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import tacita as tc
 from conftest import Reference
-from tacita.risk.combinations import by_identification_level
+from tacita.risk.identity.unsafe_combinations import by_identification_level
 
 value = st.sampled_from([1, 2, 3, None])
 NAMES = ("a", "b", "c")

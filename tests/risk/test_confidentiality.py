@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tacita as tc
 from tacita.plots.confidentiality import MARKS, MOST_POINTS, confidentiality_cells, confidentiality_points
-from tacita.risk.confidentiality import Limits
+from tacita.risk.confidentiality_plot.limits import Limits
 
 number = st.one_of(st.none(), st.sampled_from([0.0, 1.0, 2.0, 3.0, 10.0, 100.0]), st.floats(0.5, 50))
 row = st.tuples(st.sampled_from(["a", "b"]), number, number, number, number)

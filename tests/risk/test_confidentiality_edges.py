@@ -12,8 +12,9 @@ import pytest
 
 import tacita as tc
 from tacita.plots.densities import densities_points
-from tacita.risk.confidentiality import METRICS, confidentiality_alphas
-from tacita.risk.confidentiality.ranks import largest_units, ranks_kept
+from tacita.risk.confidentiality_plot.confidentiality_alphas import confidentiality_alphas
+from tacita.risk.confidentiality_plot.ranks import largest_units, ranks_kept
+from tacita.risk.confidentiality_plot.scale import METRICS
 
 
 def two_files(n: int = 40, seed: int = 2) -> tuple[pl.DataFrame, pl.DataFrame]:

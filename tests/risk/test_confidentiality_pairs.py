@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import ks_2samp, norm
 
 import tacita as tc
-from tacita.risk.confidentiality import Confidentiality
+from tacita.risk.confidentiality_plot.result import Confidentiality
 
 Floats = NDArray[np.float64]
 
@@ -224,7 +224,7 @@ def test_without_ratio() -> None:
 
 
 def test_a_large_file_says_that_the_ratio_was_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tacita.risk.confidentiality import measure
+    from tacita.risk.confidentiality_plot import confidentiality as measure
 
     monkeypatch.setattr(measure, "RATIO_PAIRS", 8)
     frame = pl.DataFrame({"x": [1.0, 2.0, 4.0]})
@@ -287,7 +287,7 @@ def test_infinite_z_in_the_kolmogorov_smirnov_distance() -> None:
 
 def test_pairs_counted_in_bins(monkeypatch: pytest.MonkeyPatch) -> None:
     """A large stratum: the pairs of different records are not listed, and the result says so."""
-    from tacita.linkage import histogram
+    from tacita.distance import histogram
 
     x, y = files("plain", 300, 5)
     original, released = (table(each, np.zeros(300, np.int64)) for each in (x, y))

@@ -8,8 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tacita as tc
-from tacita.risk.confidentiality import METRICS
-from tacita.risk.confidentiality.scale import unit_free_log
+from tacita.risk.confidentiality_plot.scale import METRICS, unit_free_log
 
 Floats = NDArray[np.float64]
 KEYS = ["a", "b", "c"]

@@ -12,7 +12,8 @@ from tacita.plots.comparison_histograms import comparison_histograms_points
 from tacita.plots.densities import densities_points
 from tacita.plots.likelihood_ratio import likelihood_ratio_points
 from tacita.plots.strata import MOST_PANELS, MOST_POINTS
-from tacita.risk.confidentiality import ConfidentialityAlphas, ConfidentialitySets, confidentiality_alphas
+from tacita.risk.confidentiality_plot.confidentiality_alphas import ConfidentialityAlphas, confidentiality_alphas
+from tacita.risk.confidentiality_plot.confidentiality_sets import ConfidentialitySets
 
 KEYS = ["turnover", "employees", "exports", "rd_expenditure"]
 

@@ -10,7 +10,7 @@ import slow
 from strategies import RULES, Rule, Survey, quietly, surveys
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
-from tacita.risk.household import at_least_one, household_risk
+from tacita.risk.identity.household_risk import at_least_one, household_risk
 from tacita.scenario import Scenario
 
 risks = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, 1e-12, 1 - 1e-12]))

@@ -12,7 +12,7 @@ from scipy.stats import nbinom
 import slow
 from strategies import RULES, Rule, Survey, quietly, surveys
 from tacita.check import TacitaError
-from tacita.risk.individual import individual_risk
+from tacita.risk.identity.individual_risk import individual_risk
 from tacita.scenario import Scenario
 
 PEOPLE = pl.DataFrame({"region": ["north", "north", "south"], "w": [20.0, 20.0, 30.0]})

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.result import Result
-from tacita.risk.interval import interval_disclosure
-from tacita.risk.rank_interval import mid_ranks, rank_interval_disclosure
-from tacita.risk.robust_interval import robust_interval_disclosure
+from tacita.risk.interval.interval_disclosure import interval_disclosure
+from tacita.risk.interval.rank_interval_disclosure import mid_ranks, rank_interval_disclosure
+from tacita.risk.interval.robust_interval_disclosure import robust_interval_disclosure
 
 number = st.one_of(
     st.none(), st.sampled_from([0.0, 0.0, 1.0, 2.0]), st.integers(-900, 900).map(lambda each: each / 100)

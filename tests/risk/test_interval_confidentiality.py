@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tacita as tc
 from tacita.plots.confidentiality import confidentiality_rows
-from tacita.risk.confidentiality import Confidentiality
+from tacita.risk.confidentiality_plot.result import Confidentiality
 
 ENDS = {"turnover": ("from", "to")}
 

@@ -15,10 +15,10 @@ from scipy.optimize import linear_sum_assignment
 
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
-from tacita.linkage.links import EQUAL
-from tacita.risk.linkage import distance_linkage, one_to_one_linkage
-from tacita.risk.linked import Linkage
-from tacita.risk.probabilistic_linkage import probabilistic_linkage
+from tacita.distance.links import EQUAL
+from tacita.risk.linkage.distance_linkage import distance_linkage, one_to_one_linkage
+from tacita.risk.linkage.linked import Linkage
+from tacita.risk.linkage.probabilistic_linkage import probabilistic_linkage
 
 number = st.one_of(
     st.none(), st.sampled_from([0.0, 1.0, 2.0, 5.0]), st.integers(-900, 900).map(lambda each: each / 100)

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from tacita import Scenario
 from tacita.arrays import Floats
 from tacita.check import TacitaError
-from tacita.risk.loglinear import LogLinearRisk, cells, loglinear_risk, measures
-from tacita.risk.loglinear.formula import closed, maximal, parse, shown
-from tacita.risk.loglinear.measures import (
+from tacita.risk.population.loglinear_risk import cells, measures
+from tacita.risk.population.loglinear_risk.formula import closed, maximal, parse, shown
+from tacita.risk.population.loglinear_risk.loglinear_risk import LogLinearRisk, loglinear_risk
+from tacita.risk.population.loglinear_risk.measures import (
     match_curvature,
     match_probability,
     match_slope,
@@ -487,7 +488,7 @@ class TestResult:
         ]
 
     def test_print_of_many_cells_fits_no_neighbours(self, risk: LogLinearRisk, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("tacita.risk.loglinear.risk.SHOWN_UP_TO", 1)
+        monkeypatch.setattr("tacita.risk.population.loglinear_risk.loglinear_risk.SHOWN_UP_TO", 1)
         again = LogLinearRisk(risk.estimate)
         assert "more or less" not in str(again)
         assert len(again.neighbours) == 4

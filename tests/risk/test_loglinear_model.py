@@ -12,9 +12,9 @@ from hypothesis.extra.numpy import arrays
 
 from tacita.arrays import Floats
 from tacita.check import TacitaError
-from tacita.risk.loglinear import model
-from tacita.risk.loglinear.design import Cells, Design, Effect
-from tacita.risk.loglinear.model import (
+from tacita.risk.population.loglinear_risk import model
+from tacita.risk.population.loglinear_risk.design import Cells, Design, Effect
+from tacita.risk.population.loglinear_risk.model import (
     allowed_cells,
     deviance,
     newton_fit,

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from tacita.arrays import Codes
 from tacita.compiled import compiled
-from tacita.risk.suda import minimal_uniques as module
-from tacita.risk.suda.minimal_uniques import MinimalUniques, minimal_uniques, word_count
-from tacita.risk.suda.shared_sets import LOW, SMALL_GROUP, high_sets, sets_up_to, shared_sets, subsets
+from tacita.risk.identity.suda import minimal_uniques as module
+from tacita.risk.identity.suda.minimal_uniques import MinimalUniques, minimal_uniques, word_count
+from tacita.risk.identity.suda.shared_sets import LOW, SMALL_GROUP, high_sets, sets_up_to, shared_sets, subsets
 
 
 def random_codes(seed: int, rows: int, keys: int, categories: int, *, missing: bool = False) -> Codes:
@@ -188,7 +188,7 @@ def test_no_folder_for_a_cache() -> None:
 
 
 def test_the_public_module_does_not_load_numba() -> None:
-    code = "import sys, tacita.risk.suda, tacita.compiled; sys.exit('numba' in sys.modules)"
+    code = "import sys, tacita.risk.identity.suda, tacita.compiled; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
@@ -197,7 +197,7 @@ def test_kept_machine_code_gives_the_same() -> None:
     codes = random_codes(12, 300, 8, 3)
     expected = minimal_uniques(codes, np.ones(300, dtype=np.bool_), weights(8)).score.sum()
     code = (
-        "import numpy as np; from tacita.risk.suda.minimal_uniques import minimal_uniques; "
+        "import numpy as np; from tacita.risk.identity.suda.minimal_uniques import minimal_uniques; "
         "codes = np.random.default_rng(12).integers(1, 4, (300, 8)).astype(np.uint32); "
         "weights = 2.0 ** np.arange(9) - 1; "
         "print(minimal_uniques(codes, np.ones(300, dtype=bool), weights).score.sum())"

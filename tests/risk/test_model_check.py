@@ -9,7 +9,7 @@ from scipy.stats import nbinom
 from tacita.check import TacitaError
 from tacita.data.demo.survey import DemoSurvey, household_survey
 from tacita.plots.model_check import model_check_points
-from tacita.risk.model_check import ModelCheck, coverage, model_check, position
+from tacita.risk.population.model_check import ModelCheck, coverage, model_check, position
 from tacita.scenario import Scenario
 
 Floats = NDArray[np.float64]

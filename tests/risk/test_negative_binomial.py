@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacita.check import TacitaError
-from tacita.risk.negative_binomial import (
+from tacita.risk.identity.negative_binomial import (
     approximate_reciprocal,
     expected_reciprocal,
     population_quantile,

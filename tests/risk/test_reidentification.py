@@ -9,8 +9,8 @@ from scipy.stats import gamma
 
 import slow
 from strategies import RULES, Rule, Survey, quietly, surveys
-from tacita.risk.negative_binomial import reciprocal_variance
-from tacita.risk.reidentification import interval, reidentification
+from tacita.risk.identity.negative_binomial import reciprocal_variance
+from tacita.risk.identity.reidentification import interval, reidentification
 from tacita.scenario import Scenario
 
 

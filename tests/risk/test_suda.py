@@ -14,9 +14,9 @@ from conftest import Reference
 from strategies import RULES, Rule, Survey, quietly, surveys
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.keys import key_table
-from tacita.risk.suda import suda, suda_of
-from tacita.risk.suda.scores import dis_scores, factorial_weights, superset_weights
+from tacita.keys.table import key_table
+from tacita.risk.identity.suda.scores import dis_scores, factorial_weights, superset_weights
+from tacita.risk.identity.suda.suda import suda, suda_of
 from tacita.scenario import Scenario
 
 PAPER = pl.DataFrame(

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tacita.check import Caution, TacitaError
 from tacita.data.demo import household
 from tacita.data.demo.survey import DemoSurvey, household_survey
-from tacita.keys import key_table
-from tacita.risk.superpopulation.estimate import (
+from tacita.keys.table import key_table
+from tacita.risk.population.superpopulation.models import Estimate, SampleSizes
+from tacita.risk.population.superpopulation.superpopulation import (
     DEFAULT,
     LABELS,
     MODELS,
@@ -20,7 +21,6 @@ from tacita.risk.superpopulation.estimate import (
     superpopulation,
     superpopulation_of,
 )
-from tacita.risk.superpopulation.models import Estimate, SampleSizes
 from tacita.scenario import Scenario
 
 # Keys of 1, 1, 2, 3 and 3 records.

@@ -16,8 +16,7 @@ from scipy.special import gammaln
 from scipy.stats import betabinom, nbinom
 
 from tacita.check import TacitaError
-from tacita.risk.superpopulation.estimate import MODELS
-from tacita.risk.superpopulation.mixtures import (
+from tacita.risk.population.superpopulation.mixtures import (
     inverse_gaussian_uniques,
     log_expanded,
     log_inverse_gaussian,
@@ -27,7 +26,7 @@ from tacita.risk.superpopulation.mixtures import (
     poisson_inverse_gaussian,
     poisson_inverse_gaussian_truncated,
 )
-from tacita.risk.superpopulation.models import (
+from tacita.risk.population.superpopulation.models import (
     SampleSizes,
     drawn_once,
     shlosser,
@@ -35,14 +34,15 @@ from tacita.risk.superpopulation.models import (
     slide_negative_binomial,
     zayatz,
 )
-from tacita.risk.superpopulation.numerics import harmonic, highest, score_root
-from tacita.risk.superpopulation.partitions import (
+from tacita.risk.population.superpopulation.numerics import harmonic, highest, score_root
+from tacita.risk.population.superpopulation.partitions import (
     dirichlet_multinomial,
     expected_uniques,
     new_keys,
     pitman,
     pitman_score,
 )
+from tacita.risk.population.superpopulation.superpopulation import MODELS
 
 Whole = NDArray[np.int64]
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import slow
 from strategies import RULES, Rule, Survey, quietly, surveys
 from tacita.check import TacitaError
-from tacita.risk.individual import individual_risk
-from tacita.risk.reidentification import reidentification
-from tacita.risk.threshold import Curve, risk_threshold, risk_threshold_of
+from tacita.risk.identity.individual_risk import individual_risk
+from tacita.risk.identity.reidentification import reidentification
+from tacita.risk.identity.risk_threshold import Curve, risk_threshold, risk_threshold_of
 from tacita.scenario import Scenario
 
 SIX = pl.DataFrame({"a": [1, 2, 2, 3, 3, 3]})

@@ -54,7 +54,7 @@ def assess(
     fail_if_unsafe: Annotated[bool, typer.Option(help="Exit with 1 if the file does not keep the policy.")] = False,
 ) -> None:
     """Measure the risk of re-identification of every record and of the whole file."""
-    from tacita.assessment import assess as measure_risk
+    from tacita.assessment.assess import assess as measure_risk
     from tacita.data.atomic import check_free
     from tacita.data.files import read
 

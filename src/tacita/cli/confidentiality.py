@@ -38,7 +38,8 @@ def confidentiality(
     """Links, critical distances, likelihood ratios and ranks by stratum, for one key set or several."""
     from tacita.data.atomic import check_free
     from tacita.policy import Policy
-    from tacita.risk.confidentiality import confidentiality_alphas, confidentiality_sets
+    from tacita.risk.confidentiality_plot.confidentiality_alphas import confidentiality_alphas
+    from tacita.risk.confidentiality_plot.confidentiality_sets import confidentiality_sets
 
     if out is not None:
         check_free(out, overwrite=overwrite)

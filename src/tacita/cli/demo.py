@@ -24,8 +24,8 @@ def demo(
     from tacita.data.files import write
     from tacita.plots.save import save
     from tacita.policy import Policy
-    from tacita.project import Project, protect
-    from tacita.risk.categorical_confidentiality import categorical_confidentiality
+    from tacita.release.project import Project, protect
+    from tacita.risk.confidentiality_plot.categorical_confidentiality import categorical_confidentiality
 
     check_free(out, overwrite=overwrite)
     with progress_bar() as progress:
@@ -60,13 +60,13 @@ def demo(
 
 def demo_plan() -> Any:
     """Steps that make the demo survey safe: coarser ages, no rare categories, few cells blanked, no trace of order."""
-    from tacita.plan import Plan
     from tacita.protect.group_rare import GroupRare
     from tacita.protect.new_identifiers import NewIdentifiers
     from tacita.protect.random_order import RandomOrder
-    from tacita.protect.recode import Recode
-    from tacita.protect.suppress import Suppress
+    from tacita.protect.recode.recode import Recode
+    from tacita.protect.suppress.suppress import Suppress
     from tacita.protect.top_code import TopCode
+    from tacita.release.plan import Plan
 
     ranks = {"region": 1, "sex": 2, "age": 3, "status": 4, "citizenship": 5}
     return Plan(

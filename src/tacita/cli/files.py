@@ -52,7 +52,7 @@ def join_files(
 ) -> None:
     """Bring a household file and a person file together."""
     from tacita.data.files import check_target, write
-    from tacita.data.hierarchy import join_households
+    from tacita.data.households import join_households
 
     check_target(out, overwrite=overwrite)
     data = join_households(households, persons, on=names(on) or ())
@@ -69,7 +69,7 @@ def split_file(
 ) -> None:
     """Take household variables out of a person file into a file of their own."""
     from tacita.data.files import check_target, write
-    from tacita.data.hierarchy import split_households
+    from tacita.data.households import split_households
 
     if households.resolve() == persons.resolve():
         raise TacitaError("--households and --persons must be two files; name another one.")

@@ -47,8 +47,8 @@ def link(
     overwrite: Overwrite = False,
 ) -> None:
     """Attack a released file by record linkage: correct, false and possible links."""
-    from tacita.risk.linkage import distance_linkage, one_to_one_linkage
-    from tacita.risk.probabilistic_linkage import probabilistic_linkage
+    from tacita.risk.linkage.distance_linkage import distance_linkage, one_to_one_linkage
+    from tacita.risk.linkage.probabilistic_linkage import probabilistic_linkage
 
     one_of("method", method, LINKS)
     given = {
@@ -81,9 +81,9 @@ def interval(
     overwrite: Overwrite = False,
 ) -> None:
     """How many original values lie in a narrow interval around the released ones."""
-    from tacita.risk.interval import interval_disclosure
-    from tacita.risk.rank_interval import rank_interval_disclosure
-    from tacita.risk.robust_interval import robust_interval_disclosure
+    from tacita.risk.interval.interval_disclosure import interval_disclosure
+    from tacita.risk.interval.rank_interval_disclosure import rank_interval_disclosure
+    from tacita.risk.interval.robust_interval_disclosure import robust_interval_disclosure
 
     one_of("method", method, INTERVALS)
     options = {**_options(method, {"k": k, "widths": _percentages(widths), "scale": scale}), "unit": unit}

@@ -40,8 +40,8 @@ def plot_confidentiality(
     overwrite: arguments.Overwrite = False,
 ) -> None:
     """How well each released record hides among the originals, and how far it was moved."""
-    from tacita.risk.confidentiality import confidentiality
-    from tacita.risk.confidentiality.result import FIGURES as FIGURES_OF_RESULT
+    from tacita.risk.confidentiality_plot.confidentiality import confidentiality
+    from tacita.risk.confidentiality_plot.result import FIGURES as FIGURES_OF_RESULT
 
     check_out(out, overwrite)
     one_of("figure", figure, FIGURES_OF_RESULT)

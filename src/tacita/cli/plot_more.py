@@ -61,7 +61,7 @@ def plot_categorical(
     overwrite: arguments.Overwrite = False,
 ) -> None:
     """How many share the released key of each record, and how far it was changed to get there."""
-    from tacita.risk.categorical_confidentiality import categorical_confidentiality
+    from tacita.risk.confidentiality_plot.categorical_confidentiality import categorical_confidentiality
 
     check_out(out, overwrite)
     who = given_scenario(scenario, {"keys": names(keys), "weight": weight, "missing": missing})
@@ -99,7 +99,7 @@ def plot_intervals(
     overwrite: arguments.Overwrite = False,
 ) -> None:
     """How well released intervals hide their values: the confidentiality plot of their midpoints."""
-    from tacita.risk.interval_confidentiality import interval_confidentiality
+    from tacita.risk.confidentiality_plot.interval_confidentiality import interval_confidentiality
 
     check_out(out, overwrite)
     with comparing():
@@ -149,7 +149,7 @@ def plot_cells(
     overwrite: arguments.Overwrite = False,
 ) -> None:
     """How well the cells of a table hide behind the intervals that can be worked out for them."""
-    from tacita.risk.interval_confidentiality import cell_confidentiality
+    from tacita.risk.confidentiality_plot.interval_confidentiality import cell_confidentiality
 
     check_out(out, overwrite)
     found = cell_confidentiality(
@@ -180,7 +180,7 @@ def plot_released(
     overwrite: arguments.Overwrite = False,
 ) -> None:
     """Released against original values with the line of equality. Internal: shows original values."""
-    from tacita.plots.released import released as figure
+    from tacita.plots.internal.released import released as figure
 
     check_out(out, overwrite)
     save_figure(figure(original, released, names(variables), log=log), out, overwrite)
@@ -201,8 +201,8 @@ def plot_units(
 ) -> None:
     """Two released units over the cloud of originals, with zooms. Internal: shows original values."""
     from tacita.data.files import read
-    from tacita.plots.units import units
-    from tacita.risk.confidentiality import confidentiality
+    from tacita.plots.internal.units import units
+    from tacita.risk.confidentiality_plot.confidentiality import confidentiality
 
     check_out(out, overwrite)
     chosen = names(records)
@@ -238,8 +238,8 @@ def plot_robust(
 ) -> None:
     """Robust interval disclosure in four panels. Internal: the figure shows scaled original values."""
     from tacita.data.files import read
-    from tacita.plots.robust_intervals import robust_intervals
-    from tacita.risk.robust_interval import robust_interval_disclosure
+    from tacita.plots.internal.robust_intervals import robust_intervals
+    from tacita.risk.interval.robust_interval_disclosure import robust_interval_disclosure
 
     check_out(out, overwrite)
     with comparing():

@@ -37,9 +37,9 @@ def protect_file(
 ) -> None:
     """Apply a plan to a file: risk before and after, and a release that is complete or not there."""
     from tacita.data.files import read
-    from tacita.plan import Plan
-    from tacita.project import protect
-    from tacita.release import checked_folder, checked_formats
+    from tacita.release.plan import Plan
+    from tacita.release.project import protect
+    from tacita.release.release import checked_folder, checked_formats
     from tacita.rules import rule_of
 
     steps = Plan.load(plan)
@@ -62,8 +62,8 @@ def run_project(
     fail_if_unsafe: FailIfUnsafe = False,
 ) -> None:
     """Do what a project file says: read, assess, protect, assess again, write the release."""
-    from tacita.project import Project
-    from tacita.release import checked_folder
+    from tacita.release.project import Project
+    from tacita.release.release import checked_folder
 
     declared = Project.load(project)
     target = out or declared.home / declared.folder

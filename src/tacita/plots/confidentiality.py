@@ -17,9 +17,9 @@ from tacita.plots.confidentiality_layers import cloud_of as cloud_of
 from tacita.plots.confidentiality_layers import drawn, left_text
 from tacita.plots.confidentiality_layers import panel_layers as panel_layers
 from tacita.plots.confidentiality_panels import panels_by_stratum
+from tacita.plots.internal.values import Values, values_of
 from tacita.plots.linked_table import Column, linked_table, selections, unsafe_rows
 from tacita.plots.theme import themed
-from tacita.plots.values import Values, values_of
 
 
 def confidentiality_points(result: Any) -> frame.Frame:

@@ -11,8 +11,8 @@ from tacita import check
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.linkage.comparison import LARGEST
-from tacita.linkage.covariance import mcd, squared_distance
+from tacita.distance.comparison import LARGEST
+from tacita.distance.covariance import mcd, squared_distance
 from tacita.protect.numeric_column import Numbers, numbers_of, written
 from tacita.protect.step import Applied, Context, Step, present, some_names
 from tacita.protect.top_code import centre, few_share

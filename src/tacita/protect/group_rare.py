@@ -14,7 +14,7 @@ from tacita import check
 from tacita.arrays import Ints
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
-from tacita.protect.regroup import (
+from tacita.protect.recode.regroup import (
     Column,
     Groups,
     column_of,

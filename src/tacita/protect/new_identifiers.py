@@ -11,7 +11,7 @@ from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.protect.step import Applied, Context, Step, present
-from tacita.protect.units import Units, household_units, units
+from tacita.protect.weights.units import Units, household_units, units
 from tacita.random import Draws
 
 

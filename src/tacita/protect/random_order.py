@@ -11,7 +11,7 @@ from tacita.arrays import Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.protect.step import Applied, Context, Step
-from tacita.protect.units import Units, household_units
+from tacita.protect.weights.units import Units, household_units
 from tacita.random import Draws
 
 WAYS = ("simple", "households", "within_households")

@@ -13,19 +13,19 @@ from tacita.protect.step import Step
 def own_steps() -> tuple[type[Step], ...]:
     """Tacita's steps; a new one is added here."""
     from tacita.protect.code_outliers import CodeOutliers
-    from tacita.protect.generalise import Generalise
+    from tacita.protect.generalise.generalise import Generalise
     from tacita.protect.group_rare import GroupRare
     from tacita.protect.new_identifiers import NewIdentifiers
     from tacita.protect.random_order import RandomOrder
-    from tacita.protect.recalibrate import Recalibrate
-    from tacita.protect.recode import Recode
+    from tacita.protect.recode.recode import Recode
     from tacita.protect.remove import Remove
     from tacita.protect.round import Round
-    from tacita.protect.round_weights import RoundWeights
-    from tacita.protect.suppress import Suppress
+    from tacita.protect.suppress.suppress import Suppress
     from tacita.protect.top_code import BottomCode, TopCode
-    from tacita.protect.trim_weights import TrimWeights
-    from tacita.protect.weight_noise import WeightNoise
+    from tacita.protect.weights.recalibrate import Recalibrate
+    from tacita.protect.weights.round_weights import RoundWeights
+    from tacita.protect.weights.trim_weights import TrimWeights
+    from tacita.protect.weights.weight_noise import WeightNoise
 
     return (
         Remove,

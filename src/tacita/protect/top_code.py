@@ -18,7 +18,7 @@ from tacita.arrays import Bools
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.protect.numeric_column import Numbers, numbers_of, written
-from tacita.protect.regroup import Column, column_of, gathered, regrouped
+from tacita.protect.recode.regroup import Column, column_of, gathered, regrouped
 from tacita.protect.step import Applied, Context, Step, present, some_names
 
 WORDS = ("threshold", "mean", "median")

@@ -1,1 +1,1 @@
-"""Disclosure risk: how likely a released record is re-identified."""
+"""Measures of disclosure risk, by what they are about; each is in the file of its name."""

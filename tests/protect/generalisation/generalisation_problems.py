@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 from slow_generalisation import Small
 
-from tacita.protect.generalisation.cells import Cells, Ladder, ladder, spread_over
-from tacita.protect.generalisation.loss import Column, make_loss
-from tacita.protect.generalisation.requirements import Judge, Requirements
-from tacita.protect.generalisation.search import Problem
+from tacita.protect.generalise.cells import Cells, Ladder, ladder, spread_over
+from tacita.protect.generalise.loss import Column, make_loss
+from tacita.protect.generalise.requirements import Judge, Requirements
+from tacita.protect.generalise.search import Problem
 from tacita.scenario import MissingRule
 
 

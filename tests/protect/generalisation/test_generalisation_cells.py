@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from slow_generalisation import Small, small_files
 
-from tacita.protect.generalisation.cells import DENSE, placed, places_at, rolled_up, some_cells
+from tacita.protect.generalise.cells import DENSE, placed, places_at, rolled_up, some_cells
 
 
 @given(small_files(missing=True, attributes=True), st.data())

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from slow_generalisation import Small, record_loss, small_files, suppressed
 from test_generalisation_search import HAND, solved, with_values
 
-from tacita.protect.generalisation.local import MOST_NODES, Local, local_recoding, nodes_in_order
-from tacita.protect.generalisation.loss import COSTS
-from tacita.protect.generalisation.search import Limits
+from tacita.protect.generalise.local import MOST_NODES, Local, local_recoding, nodes_in_order
+from tacita.protect.generalise.loss import COSTS
+from tacita.protect.generalise.search import Limits
 
 
 def silent(done: float, what: str) -> None:

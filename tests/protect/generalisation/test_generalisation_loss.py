@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from slow_generalisation import Small, node_loss, small_files, suppressed
 from test_generalisation_search import with_values
 
-from tacita.protect.generalisation.cells import rolled_up
-from tacita.protect.generalisation.loss import COSTS, LOSSES, Column, distance, entropy, granularity, precision
+from tacita.protect.generalise.cells import rolled_up
+from tacita.protect.generalise.loss import COSTS, LOSSES, Column, distance, entropy, granularity, precision
 
 AGES = Column(
     groups=np.array([[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]]),

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from slow_generalisation import Small, group_is_good, small_files, suppressed
 
-from tacita.protect.generalisation.cells import places_at, rolled_up
-from tacita.protect.generalisation.requirements import Requirements
+from tacita.protect.generalise.cells import places_at, rolled_up
+from tacita.protect.generalise.requirements import Requirements
 
 
 def gone(small: Small, node: tuple[int, ...]) -> set[int]:

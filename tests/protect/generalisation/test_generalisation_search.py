@@ -10,9 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from slow_generalisation import Small, best_loss, nested_groups, node_loss, small_files, suppressed
 
-from tacita.protect.generalisation.cells import places_at
-from tacita.protect.generalisation.loss import COSTS, LOSSES
-from tacita.protect.generalisation.search import Limits, Solution, search
+from tacita.protect.generalise.cells import places_at
+from tacita.protect.generalise.loss import COSTS, LOSSES
+from tacita.protect.generalise.search import Limits, Solution, search
 
 WEIGHTS = st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=3, max_size=3)
 

@@ -13,7 +13,7 @@ import tacita as tc
 from strategies import Survey, quietly, surveys
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
-from tacita.protect.generalisation.loss import LOSSES
+from tacita.protect.generalise.loss import LOSSES
 
 PEOPLE = pl.DataFrame(
     {

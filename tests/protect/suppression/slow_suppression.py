@@ -9,7 +9,7 @@ from suppression_problems import Asked
 
 import slow
 from tacita.arrays import Bools, Codes, Floats
-from tacita.protect.suppression.combinations import Requirement, places
+from tacita.protect.suppress.combinations import Requirement, places
 from tacita.scenario import MissingRule
 
 

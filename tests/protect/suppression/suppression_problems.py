@@ -6,13 +6,13 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tacita.arrays import Bools, Codes, Floats, Ints
-from tacita.protect.suppression.combinations import Requirement, bits, of_sizes
-from tacita.protect.suppression.household_risk import suppress_to_household_risk
-from tacita.protect.suppression.households import HouseholdGoal
-from tacita.protect.suppression.kernel import Shared, Suppression, suppress
-from tacita.protect.suppression.risk_threshold import link_limits, link_risk, tried
-from tacita.protect.suppression.strata import is_one_more_key
-from tacita.protect.suppression.sweep import Risk
+from tacita.protect.suppress.combinations import Requirement, bits, of_sizes
+from tacita.protect.suppress.household_risk import suppress_to_household_risk
+from tacita.protect.suppress.households import HouseholdGoal
+from tacita.protect.suppress.kernel import Shared, Suppression, suppress
+from tacita.protect.suppress.risk_threshold import link_limits, link_risk, tried
+from tacita.protect.suppress.strata import is_one_more_key
+from tacita.protect.suppress.sweep import Risk
 from tacita.scenario import MissingRule
 
 RULES = (

@@ -7,7 +7,7 @@ import pytest
 import tacita as tc
 from strategies import quietly
 from tacita.check import TacitaError
-from tacita.protect.suppression.importance import costs_of, importance_from_suda
+from tacita.protect.suppress.importance import costs_of, importance_from_suda
 
 SURVEY = tc.household_survey(400, population=9000, seed=5)
 DATA = SURVEY.data.with_columns({"age": SURVEY.data.numbers("age") // 20})

@@ -11,8 +11,8 @@ from suppression_problems import codes_of, files, whole
 import slow
 import tacita as tc
 from tacita.check import TacitaError
-from tacita.protect.suppression.households import Households
-from tacita.protect.suppression.kernel import Shared, suppress
+from tacita.protect.suppress.households import Households
+from tacita.protect.suppress.kernel import Shared, suppress
 from tacita.scenario import MissingRule
 
 ONE_WAY = MissingRule()

@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from suppression_problems import RULES, files, whole
 
-from tacita.protect.suppression import lookup_loops as loops
-from tacita.protect.suppression.combinations import Requirement
-from tacita.protect.suppression.kernel import suppress
-from tacita.protect.suppression.risk_threshold import link_risk
-from tacita.protect.suppression.turn_loops import settle
-from tacita.protect.suppression.turns import kernel_rule
-from tacita.protect.suppression.units import blanked, units_of
-from tacita.protect.suppression.verify import frequencies
+from tacita.protect.suppress import lookup_loops as loops
+from tacita.protect.suppress.combinations import Requirement
+from tacita.protect.suppress.kernel import suppress
+from tacita.protect.suppress.risk_threshold import link_risk
+from tacita.protect.suppress.turn_loops import settle
+from tacita.protect.suppress.turns import kernel_rule
+from tacita.protect.suppress.units import blanked, units_of
+from tacita.protect.suppress.verify import frequencies
 from tacita.scenario import MissingRule
 
 HELPFUL = [rule for rule in RULES if rule not in ("one_way", "own_category")]

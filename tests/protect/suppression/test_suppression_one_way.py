@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from suppression_problems import codes_of, files, released, requirements, whole
 
 from tacita.check import TacitaError
-from tacita.protect.suppression import demands as demands_module
-from tacita.protect.suppression.combinations import Requirement, essential, of_sizes, places
-from tacita.protect.suppression.demands import Demands
-from tacita.protect.suppression.kernel import suppress
-from tacita.protect.suppression.sweep import sets_in_order
+from tacita.protect.suppress import demands as demands_module
+from tacita.protect.suppress.combinations import Requirement, essential, of_sizes, places
+from tacita.protect.suppress.demands import Demands
+from tacita.protect.suppress.kernel import suppress
+from tacita.protect.suppress.sweep import sets_in_order
 from tacita.scenario import MissingRule
 
 ONE_WAY = MissingRule()

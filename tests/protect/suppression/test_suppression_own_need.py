@@ -11,13 +11,13 @@ from suppression_problems import RULES, codes_of, drawn, files, released, whole
 import tacita as tc
 from strategies import quietly
 from tacita.check import TacitaError
-from tacita.protect.suppression import kernel, settle
-from tacita.protect.suppression.kernel import Shared, suppress
-from tacita.protect.suppression.own_need import unneeded
-from tacita.protect.suppression.problem import Problem
-from tacita.protect.suppression.trials import Rows, counted_in_trials
-from tacita.protect.suppression.units import blanked, units_of
-from tacita.protect.suppression.verify import frequencies
+from tacita.protect.suppress import kernel, settle
+from tacita.protect.suppress.kernel import Shared, suppress
+from tacita.protect.suppress.own_need import unneeded
+from tacita.protect.suppress.problem import Problem
+from tacita.protect.suppress.trials import Rows, counted_in_trials
+from tacita.protect.suppress.units import blanked, units_of
+from tacita.protect.suppress.verify import frequencies
 from tacita.scenario import MissingRule
 
 

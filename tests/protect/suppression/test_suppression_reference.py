@@ -7,10 +7,10 @@ import pytest
 
 from conftest import Reference
 from tacita.data import Data
-from tacita.protect.suppression.combinations import Requirement, of_sizes
-from tacita.protect.suppression.kernel import Suppression, suppress
-from tacita.protect.suppression.units import NO_WEIGHTS
-from tacita.protect.suppression.verify import unsafe
+from tacita.protect.suppress.combinations import Requirement, of_sizes
+from tacita.protect.suppress.kernel import Suppression, suppress
+from tacita.protect.suppress.units import NO_WEIGHTS
+from tacita.protect.suppress.verify import unsafe
 from tacita.scenario import MissingRule
 
 

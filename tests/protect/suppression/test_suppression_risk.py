@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 import tacita as tc
 from strategies import Survey, quietly, surveys
 from tacita.check import TacitaError
-from tacita.protect.suppression import household_risk
-from tacita.protect.suppression.household_risk import household_caps
-from tacita.protect.suppression.risk_threshold import link_limits, link_risk, tried
+from tacita.protect.suppress import household_risk
+from tacita.protect.suppress.household_risk import household_caps
+from tacita.protect.suppress.risk_threshold import link_limits, link_risk, tried
 
 
 def risks_after(release: tc.Release, who: tc.Scenario) -> np.ndarray:

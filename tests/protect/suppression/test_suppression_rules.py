@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from suppression_problems import RULES, codes_of, files, released, requirements, whole
 
 from tacita.check import TacitaError
-from tacita.protect.suppression.kernel import Shared, suppress
+from tacita.protect.suppress.kernel import Shared, suppress
 from tacita.scenario import MissingRule
 
 

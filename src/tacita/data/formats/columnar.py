@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tacita import frame_files
 from tacita.check import TacitaError
 from tacita.data.data import Data, Variable
 from tacita.data.formats.loaded import Loaded, check_table
 from tacita.frame import Frame
+from tacita.frame import files as frame_files
 
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")

@@ -18,14 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from tacita import check, frame, frame_files
+from tacita import check, frame
 from tacita.check import TacitaError
 from tacita.data.data import Data, Variable
 from tacita.data.formats import moments, workbook
 from tacita.data.formats.loaded import Loaded, check_table
 from tacita.data.formats.statistical import EXACT
 from tacita.frame import Frame
-from tacita.frame_files import Kind
+from tacita.frame import files as frame_files
+from tacita.frame.files import Kind
 
 ROWS, COLUMNS, SIGNS = 1_048_576, 16_384, 32_767
 """What a sheet holds: rows, columns, characters in a cell."""

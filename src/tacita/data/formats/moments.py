@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tacita import frame_files
 from tacita.arrays import Bools, Floats, Ints
+from tacita.frame import files as frame_files
 
 System = Literal["spss", "stata", "sas"]
 Moment = Literal["date", "datetime", "time"]

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacita import check, frame, frame_files
+from tacita import check, frame
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data.data import Scale, Variable, among_codes
@@ -27,6 +27,7 @@ from tacita.data.formats import moments, special
 from tacita.data.formats.loaded import Loaded, check_table
 from tacita.data.formats.moments import System
 from tacita.data.formats.text import check_encoding
+from tacita.frame import files as frame_files
 
 EXACT = 2**53
 """Whole numbers up to this are exact in a double."""

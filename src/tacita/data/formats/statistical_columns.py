@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacita import check, frame, frame_files
+from tacita import check, frame
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data.data import Data
@@ -18,6 +18,7 @@ from tacita.data.formats import missing_codes, moments, names, special
 from tacita.data.formats.moments import System
 from tacita.data.formats.names import NameRule
 from tacita.data.formats.statistical import EXACT
+from tacita.frame import files as frame_files
 
 Remarks = dict[str, list[str]]
 """What must be said, and of which variables."""

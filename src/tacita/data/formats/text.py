@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita import check, frame_files
+from tacita import check
 from tacita.check import TacitaError, TacitaWarning
 from tacita.frame import Frame
+from tacita.frame import files as frame_files
 
 DELIMITERS = (",", ";", "\t", "|")
 WORDS = ("NA", "NaN", "NULL", ".", "nan", "N/A")

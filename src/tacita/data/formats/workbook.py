@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from tacita import frame_files
 from tacita.check import TacitaError
 from tacita.data.data import Data, Variable
 from tacita.data.formats.columnar import plain
+from tacita.frame import files as frame_files
 
 HEADER = ("variable", "type", "label", "scale", "use of code", "code", "to", "type of code", "label of code")
 TYPES = {

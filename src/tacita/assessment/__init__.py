@@ -1,0 +1,1 @@
+"""Every measure of one file under a scenario, in one result."""

@@ -1,0 +1,142 @@
+"""What a reader of the figures should know: where they rest on little, and what could make them too low."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tacita import check
+from tacita.data import Data
+from tacita.keys.table import KeyTable
+from tacita.scenario import Scenario
+
+RELATIVE_ERROR = 0.5
+"""A relative error of F-hat above this is called unreliable."""
+MANY_VALUES = 50
+"""A key with more values than this is a candidate for recoding when its values are rare."""
+MANY_UNIQUES = 0.05
+"""... and when at least this share of the records is unique on the keys; from there on, too, the model of F is known
+to put the risk too low."""
+
+
+def cautions_of(table: KeyTable, data: Data, scenario: Scenario) -> tuple[str, ...]:
+    """Everything worth a caution about a key table."""
+    found = [*table.cautions, *unreliable_estimates(table), *too_low(table), *detailed_keys(table)]
+    return (*found, *repeated_persons(data, scenario), *blanks_that_follow(table), *constant_keys(table))
+
+
+def unreliable_estimates(table: KeyTable) -> Iterator[str]:
+    """F-hat that rests on few records: its relative error under the model is sqrt((1-p)/f)."""
+    if table.source in ("register", "census"):
+        return
+    error = np.sqrt((1.0 - table.sampling_probability) / table.sample_count)
+    records = int(table.records[error > RELATIVE_ERROR].sum())
+    if records:
+        yield (
+            f"F rests on so few records that its relative error is above {100 * RELATIVE_ERROR:.0f} % for "
+            f"{records:,} of {table.size:,} records: the total is more reliable than a single risk, and recoding "
+            f"detailed keys (geography first) to the level at which estimates are significant helps."
+        )
+
+
+def too_low(table: KeyTable) -> Iterator[str]:
+    """Detailed keys: where the truth is known the model's risk was too low, the more so the more uniques."""
+    if table.source in ("register", "census"):
+        return
+    unique = int(table.records[table.sample_count < 2].sum())
+    if unique >= MANY_UNIQUES * table.size:
+        yield (
+            f"{unique:,} of {table.size:,} records are unique on the keys: with keys so detailed the model of F put "
+            f"the expected re-identifications a fifth to three quarters too low on a test population whose truth is "
+            f"known, outside its interval; judge by k too, compare a low quantile of F, or use a register."
+        )
+
+
+def detailed_keys(table: KeyTable) -> Iterator[str]:
+    """Keys of very many values that make most records unique: name them, and the recode to try."""
+    unique = table.sample_count < 2
+    uniques = int(table.records[unique].sum())
+    for place, name in enumerate(table.keys):
+        values = len(table.values[place])
+        if values <= MANY_VALUES or uniques < MANY_UNIQUES * table.size:
+            continue
+        if len(table.keys) > 1:
+            without = _uniques_without(table, place)
+            if without > 0.7 * uniques:
+                continue
+            effect = f"without it {without:,} of {uniques:,} unique records would be unique"
+        else:
+            effect = f"{uniques:,} records are unique"
+        yield f"key {name!r} has {values:,} different values; {effect}: recode it, {_recode(table.values[place])}."
+
+
+def _recode(values: tuple[object, ...]) -> str:
+    # A blank that is a category is the text '' beside numbers too.
+    if all(isinstance(value, int | float) for value in values if value != ""):
+        return "for example into classes of 5 or 10"
+    return "for example to the next higher level of its code list, or group its rare values"
+
+
+def _uniques_without(table: KeyTable, place: int) -> int:
+    """Records that are unique on the other keys, missing values being a category."""
+    from tacita.keys.matching import combined
+
+    others = [j for j in range(len(table.keys)) if j != place]
+    sizes = [len(table.values[j]) + 1 for j in others]
+    groups = np.unique(combined([table.codes[:, j] for j in others], sizes, len(table.codes)), return_inverse=True)[1]
+    records = np.bincount(groups, weights=table.records)
+    return int((records == 1).sum())
+
+
+def repeated_persons(data: Data, scenario: Scenario) -> Iterator[str]:
+    """Several records of one person: f counts records, so the risk of the person comes out too low."""
+    if scenario.person is None:
+        return
+    place, count = data.groups(scenario.person)
+    known = place[place >= 0]
+    again = len(known) - count
+    if again:
+        yield (
+            f"{check.counted(again, 'record')} {'repeats' if again == 1 else 'repeat'} a person of "
+            f"{scenario.person!r}: f counts records, not persons, "
+            f"and the risk is too low; assess one wave at a time, or one record per person with what stays the same."
+        )
+
+
+def blanks_that_follow(table: KeyTable) -> Iterator[str]:
+    """Keys that are blank exactly where another key has certain values: perhaps not applicable, not missing."""
+    for place, name in enumerate(table.keys):
+        blank = table.codes[:, place] == 0
+        if not blank.any() or blank.all():
+            continue
+        for other, cause in enumerate(table.keys):
+            if other == place or not _follows(table, blank, other):
+                continue
+            yield (
+                f"key {name!r} is blank exactly where {cause!r} has certain values: an intruder knows that it does not "
+                f"apply; declare not_applicable = {{{name!r}: ['']}} so that the blank is a category."
+            )
+            break
+
+
+def _follows(table: KeyTable, blank: np.ndarray[tuple[int], np.dtype[np.bool_]], other: int) -> bool:
+    codes = table.codes[:, other].astype(np.int64)
+    if (codes[blank] == 0).any():
+        return False
+    size = len(table.values[other]) + 1
+    with_blank = np.bincount(codes[blank], minlength=size) > 0
+    without = np.bincount(codes[~blank], minlength=size) > 0
+    # More than chance: several values each way, or many records on the smaller side.
+    records = int(table.records[blank].sum())
+    return not bool((with_blank & without).any()) and records >= max(5, int(with_blank.sum()) + 1)
+
+
+def constant_keys(table: KeyTable) -> Iterator[str]:
+    """Keys that tell nothing apart."""
+    for place, name in enumerate(table.keys):
+        codes = table.codes[:, place]
+        if (codes == 0).all():
+            yield f"key {name!r} is missing in every record and adds nothing; drop it, or check the file."
+        elif codes.min() == codes.max():
+            yield f"key {name!r} has the same value in every record and adds nothing; drop it, or check the file."

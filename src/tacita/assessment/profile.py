@@ -1,0 +1,273 @@
+"""The risk profile of a file: everything `assess` measured, in one result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tacita import __version__, check, frame
+from tacita.arrays import Bools, Ints
+from tacita.declared import plain
+from tacita.keys.table import KeyTable
+from tacita.policy import Policy
+from tacita.result import Result
+from tacita.risk.identity.attackers import Attackers
+from tacita.risk.identity.benchmark import Benchmark
+from tacita.risk.identity.household_risk import HouseholdRisk
+from tacita.risk.identity.individual_risk import IndividualRisk
+from tacita.risk.identity.k_anonymity import KAnonymity
+from tacita.risk.identity.reidentification import Reidentification
+from tacita.risk.identity.risk_threshold import RiskThreshold
+from tacita.scenario import Scenario
+
+
+@dataclass(frozen=True, eq=False)
+class KeySetRisk:
+    """Everything measured on one set of keys."""
+
+    name: str
+    """`keys` for the main set."""
+    k: int | None
+    """The k that counts as safe here."""
+    risk_limit: float | None
+    """The individual risk that counts as safe here."""
+    table: KeyTable
+    k_anonymity: KAnonymity
+    other_rules: dict[str, KAnonymity]
+    """k-anonymity under other missing-value rules, where keys have missing values."""
+    individual: IndividualRisk
+    reidentification: Reidentification
+    threshold: RiskThreshold | None
+    """The risk threshold that would keep the policy's rate; None without such a policy."""
+    benchmark: Benchmark
+    attackers: Attackers
+
+    @property
+    def unsafe_by_k(self) -> int:
+        """Records below k."""
+        if self.k is None:
+            return 0
+        return self.k_anonymity.sample[self.k_anonymity.levels.index(self.k)]
+
+    @property
+    def unsafe_by_risk(self) -> int:
+        """Records above the limit of individual risk."""
+        return 0 if self.risk_limit is None else self.individual.records_above(self.risk_limit)
+
+    def violates_k(self) -> Bools:
+        """By record: whether it is below k."""
+        few = self.table.sample_count < (self.k or 0)
+        return self.table.per_record(few)
+
+    def violates_risk(self) -> Bools:
+        """By record: whether its risk is above the limit."""
+        above: Bools = self.individual.risk > (np.inf if self.risk_limit is None else self.risk_limit)
+        return above
+
+
+@dataclass(frozen=True, eq=False)
+class RiskProfile(Result):
+    """Who in this file is at risk, under which attack? `print` it for one screen, verdict first."""
+
+    figure: ClassVar[str | None] = "risk_histogram"
+
+    scenario: Scenario
+    policy: Policy
+    record: Ints
+    """The number of each record."""
+    sets: tuple[KeySetRisk, ...]
+    """One part per key set, the main one first."""
+    household: HouseholdRisk | None
+    """Household risk on the main keys."""
+    further: Mapping[str, Result]
+    """What else the scenario called for or was asked for, by name of the measure."""
+    cautions: tuple[str, ...]
+    """What the reader should know."""
+
+    @property
+    def size(self) -> int:
+        """Number of records."""
+        return len(self.record)
+
+    @property
+    def main(self) -> KeySetRisk:
+        """The part of the main keys."""
+        return self.sets[0]
+
+    @property
+    def k_anonymity(self) -> KAnonymity:
+        """k-anonymity on the main keys."""
+        return self.main.k_anonymity
+
+    @property
+    def individual(self) -> IndividualRisk:
+        """Individual risk on the main keys."""
+        return self.main.individual
+
+    @property
+    def reidentification(self) -> Reidentification:
+        """Expected re-identifications on the main keys."""
+        return self.main.reidentification
+
+    @property
+    def expected(self) -> float:
+        """ER on the main keys."""
+        return self.main.reidentification.expected
+
+    @property
+    def rate(self) -> float:
+        """Re-identification rate on the main keys."""
+        return self.main.reidentification.rate
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """The limits of the policy that the file does not keep, each in one sentence."""
+        return tuple(_failures(self))
+
+    @property
+    def safe(self) -> bool:
+        """Whether the file keeps the policy."""
+        return not self.failures
+
+    @cached_property
+    def records(self) -> frame.Frame:
+        """One row per record: its number, f, F, risk, household risk and how many limits it violates.
+
+        Further key sets have columns of their own, `f:name`, `F:name` and `risk:name`.
+        """
+        columns: dict[str, Any] = {"record": self.record}
+        violations = np.zeros(self.size, dtype=np.uint8)
+        for part in self.sets:
+            suffix = "" if part is self.main else f":{part.name}"
+            columns[f"f{suffix}"] = part.table.per_record(part.table.sample_count)
+            columns[f"F{suffix}"] = part.table.per_record(part.table.population_count)
+            columns[f"risk{suffix}"] = part.individual.risk
+            violations += part.violates_k()
+            violations += part.violates_risk()
+        if self.household is not None:
+            columns["household_risk"] = self.household.risk
+            if self.policy.household_risk is not None:
+                violations += self.household.risk > self.policy.household_risk
+        columns["violations"] = violations
+        for result in self.further.values():
+            columns |= result.record_columns()
+        return frame.table(columns)
+
+    def to_frame(self) -> frame.Frame:
+        """One row per record; the same as `records`."""
+        return self.records
+
+    def riskiest(self, most: int = 10, *, values: bool = False) -> frame.Frame:
+        """The records with the highest risk, riskiest first (ties by record number).
+
+        Only their numbers and figures, unless `values=True` asks for the values of the keys too.
+        """
+        rows = np.lexsort((self.record, -self.individual.risk))[: check.whole("most", most, 1)]
+        top = frame.take(self.records, rows)
+        if not values:
+            return top
+        table = self.main.table
+        keys = table.codes[table.row[rows]]
+        shown = {name: (keys[:, place].astype(np.uint32), table.values[place]) for place, name in enumerate(table.keys)}
+        return frame.beside(top, frame.table(shown))
+
+    def spread_table(self) -> frame.Frame:
+        """Minimum, quartiles, mean and maximum of the risk: the table to lay before and after beside each other."""
+        rows = {"individual": self.individual.spread}
+        if self.household is not None:
+            rows["household"] = self.household.spread
+        names = next(iter(rows.values()))._fields
+        return frame.table(
+            {"risk": list(rows)} | {name: [getattr(row, name) for row in rows.values()] for name in names}
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, no values of the data."""
+        return {
+            "tacita": __version__,
+            "records": self.size,
+            "safe": self.safe,
+            "failures": list(self.failures),
+            "key_sets": {part.name: _figures(part) for part in self.sets},
+            "household": None if self.household is None else _household_figures(self.household),
+            "further": {name: result.figures() for name, result in self.further.items()},
+            "cautions": list(self.cautions),
+            "scenario": self.scenario.to_dict(),
+            "policy": self.policy.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """All figures as JSON, no values of the data."""
+        return json.dumps(plain(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def __str__(self) -> str:
+        from tacita.assessment.text import screen
+
+        return screen(self)
+
+
+def _failures(profile: RiskProfile) -> Iterator[str]:
+    for part in profile.sets:
+        on = "" if part is profile.main else f" on the key set {part.name!r}"
+        if part.unsafe_by_k:
+            yield f"{check.counted(part.unsafe_by_k, 'record')} below k = {part.k}{on}"
+        if part.unsafe_by_risk:
+            yield f"{check.counted(part.unsafe_by_risk, 'record')} above a risk of {part.risk_limit:g}{on}"
+        if profile.policy.rate is not None and part.reidentification.rate > profile.policy.rate:
+            yield f"a re-identification rate above {100 * profile.policy.rate:g} %{on}"
+    limit = profile.policy.household_risk
+    if profile.household is not None and limit is not None and profile.household.records_above(limit):
+        yield f"{check.counted(profile.household.records_above(limit), 'record')} above a household risk of {limit:g}"
+
+
+def _figures(part: KeySetRisk) -> dict[str, Any]:
+    er = part.reidentification
+    return {
+        "keys": list(part.table.keys),
+        "distinct_keys": len(part.table.codes),
+        "population_counts_from": part.table.source,
+        "k_anonymity": _anonymity_figures(part.k_anonymity),
+        "k_anonymity_under_other_rules": {
+            name: _anonymity_figures(result) for name, result in part.other_rules.items()
+        },
+        "risk": part.individual.spread._asdict() | {"method": part.individual.method},
+        "expected_reidentifications": er.expected,
+        "expected_interval": list(er.interval),
+        "expected_with_key_errors": er.lower_with_errors,
+        "rate": er.rate,
+        "rate_interval": list(er.rate_interval),
+        "unsafe_by_k": part.unsafe_by_k,
+        "unsafe_by_risk": part.unsafe_by_risk,
+        "threshold": None if part.threshold is None else _plain(part.threshold),
+        "benchmark": _plain(part.benchmark),
+        "attackers": _plain(part.attackers),
+    }
+
+
+def _anonymity_figures(result: KAnonymity) -> dict[str, Any]:
+    levels = [str(k) for k in result.levels]
+    return {
+        "sample": dict(zip(levels, result.sample, strict=True)),
+        "population": dict(zip(levels, result.population, strict=True)),
+        "least": result.least,
+        "missing": result.rule,
+    }
+
+
+def _household_figures(household: HouseholdRisk) -> dict[str, Any]:
+    return {
+        "households": len(household.by_household),
+        "risk": household.spread._asdict(),
+        "expected_persons": household.expected_persons,
+        "expected_households": household.expected_households,
+        "records_without_household": household.alone,
+    }
+
+
+def _plain(result: Any) -> dict[str, Any]:
+    return dict(vars(result))

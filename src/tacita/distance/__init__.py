@@ -1,0 +1,1 @@
+"""Distances between records: metrics, one tree, pairs, nearest records, assignment, covariance."""

@@ -1,0 +1,285 @@
+"""Released against original records: one sweep over all pairs that looks at few of them.
+
+The released records are taken leaf by leaf of their own tree, and the tree of the original ones is walked for a whole
+leaf at once. Original nodes that are certainly below, or certainly above, what is asked are counted or left out whole;
+single pairs are looked at only where a leaf straddles the limits.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacita.arrays import Floats, Ints
+from tacita.compiled import compiled
+from tacita.distance.distances import (
+    MISMATCH,
+    Metric,
+    euclidean,
+    far_sum,
+    greatest_sums,
+    near_sum,
+    norms,
+    relative,
+    sum_at,
+    sums,
+    without_overflow,
+)
+from tacita.distance.tree import DEPTH, Tree, build
+
+Places = NDArray[np.int32]
+T = TypeVar("T")
+R = TypeVar("R")
+
+BINS = 1 << 14
+"""Into so many bins at most the pairs between the limits are counted."""
+ROOM = 1 << 24
+"""About so many pairs between the limits are listed one by one; if there are more they are only counted."""
+LEAF = 64
+"""Points up to which a node is not split: more than for single queries, since loops over a leaf vectorise."""
+BLOCK = 1 << 13
+"""Fewer released records are not worth a second thread."""
+
+
+class Pairs(NamedTuple):
+    """All pairs of a released and an original record, row i of the one masking row i of the other."""
+
+    released: Tree
+    original: Tree
+    metric: Metric
+    values: Floats
+    """By place in the released tree: the released values."""
+    norm: Floats
+    """By place in the released tree: what distances from the record are divided by."""
+    own: Ints
+    """By place in the released tree: the place of the record's own original in the original tree."""
+    true: Floats
+    """By place in the released tree: z of the record and its own original."""
+    unit: float
+    """Distances are measured in this unit, a power of 2."""
+
+
+def pairs(y: Floats, x: Floats, metric: Metric | None = None, *, relative: bool = True) -> Pairs:
+    """Released records y and original records x with their trees; Euclidean unless a metric is given.
+
+    Distances are divided by the norm of y (z = d(y, x) / ||y||), or taken as they are if not `relative`.
+    """
+    y, x = (np.ascontiguousarray(values, dtype=np.float64) for values in (y, x))
+    metric, unit = without_overflow(metric or euclidean(np.ones(y.shape[1])), y, x)
+    scale = np.where(metric.kind == MISMATCH, 1.0, metric.weight)
+    released, original = in_threads(lambda values: build(values, LEAF, scale), (y, x), worth=len(y) > BLOCK)
+    norm = norms(y, metric) if relative else np.full(len(y), unit)
+    place = np.empty(len(x), np.int64)
+    place[original.order] = np.arange(len(x))
+    order = released.order
+    given = Pairs(released, original, metric, y[order], norm[order], place[order], norm, unit)
+    return given._replace(true=_relatives(own_sums(given), given.norm, metric.rooted))
+
+
+def strata(groups: Ints | None, size: int) -> list[Ints]:
+    """The rows of each group 0, 1, ..., in their order; all rows if there are no groups."""
+    if groups is None:
+        return [np.arange(size)]
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(groups))[:-1])
+
+
+class Swept(NamedTuple):
+    """What a sweep found; z between the limits is `between`. Pairs with the own original are counted, not `between`."""
+
+    below: Ints
+    """By place in the released tree: originals with z below the lower limit, its own included."""
+    between: Ints
+    """By bin: pairs between the limits."""
+    greatest: Floats
+    """By bin: the greatest z in it, -1 if there is none."""
+    z: Floats
+    """Of each pair listed."""
+    place: Places
+    """Of each pair listed: the released record."""
+    times: Places
+    """Of each pair listed: how many it stands for, with equal originals."""
+    complete: bool
+    """Whether all pairs between the limits are listed."""
+
+
+def bits(z: float) -> int:
+    """The bits of z >= 0 as a whole number: they have the order of z."""
+    return int(np.float64(z + 0.0).view(np.int64))
+
+
+def from_bits(value: int) -> float:
+    """The number that has these bits."""
+    return float(np.int64(value).view(np.float64))
+
+
+def bin_shift(low: float, high: float, bins: int = BINS) -> int:
+    """By how many bits z is shifted for all between the limits to be in one of so many bins."""
+    return max(0, (bits(high) - bits(low)).bit_length() - (bins.bit_length() - 1))
+
+
+def sweep(given: Pairs, low: Floats | float, high: float | None = None, *, room: int = ROOM) -> Swept:
+    """Count for each released record the originals with z < low, and list pairs of others with low <= z <= high.
+
+    The limits are the same for all records if there is a `high`; `low` alone may be one for each.
+    """
+    n = len(given.norm)
+    limit = np.ascontiguousarray(np.broadcast_to(low, n), dtype=np.float64)
+    under = greatest_sums(limit, given.norm, given.metric.rooted)
+    upto, first, shift = under, 0, 62
+    if high is not None:
+        first, shift = bits(float(low)), bin_shift(float(low), high)
+        above = np.full(n, math.nextafter(high, math.inf))
+        upto = np.full(n, np.inf) if np.isinf(high) else greatest_sums(above, given.norm, given.metric.rooted)
+    below, size = np.zeros(n, np.int64), 1 if high is None else ((bits(high) - first) >> shift) + 1
+    blocks = leaf_blocks(given.released)
+
+    def one(leaves: Ints) -> tuple[Ints, Floats, Floats, Places, Places, int]:
+        records = int((given.released.stop[leaves] - given.released.start[leaves]).sum())
+        share = 0 if high is None else min(records * n, 2 * room // len(blocks))  # memory is taken as it is filled
+        return _sweep(given, leaves, under, upto, first, shift, size, share, below)
+
+    found = in_threads(one, blocks)
+    between = np.sum([part[0] for part in found], axis=0)
+    greatest = np.max([part[1] for part in found], axis=0)
+    z, place, times = (np.concatenate([part[k] for part in found]) for k in (2, 3, 4))
+    return Swept(below, between, greatest, z, place, times, len(z) == sum(part[5] for part in found))
+
+
+def leaf_blocks(tree: Tree) -> list[Ints]:
+    """The leaves in their order, in blocks of about equally many records: one to a thread, or more if that is much."""
+    leaves = np.flatnonzero(tree.left < 0)
+    leaves = leaves[np.argsort(tree.start[leaves])]
+    n = len(tree.order)
+    blocks = 1 if n <= BLOCK else 4 * (os.cpu_count() or 1)
+    ends = np.searchsorted(tree.start[leaves], n * np.arange(1, blocks) // blocks)
+    return [block for block in np.split(leaves, ends) if len(block)]
+
+
+def in_threads(function: Callable[[T], R], tasks: Sequence[T], *, worth: bool = True) -> list[R]:
+    """The function of each task; compiled loops let the other threads run."""
+    if len(tasks) == 1 or not worth:
+        return [function(task) for task in tasks]
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
+        return list(pool.map(function, tasks))
+    finally:
+        pool.shutdown(cancel_futures=True)  # after Ctrl-C nothing new is begun
+
+
+@compiled
+def _sweep(
+    given: Pairs, leaves: Ints, under: Floats, upto: Floats, first: int, shift: int, bins: int, room: int, below: Ints
+) -> tuple[Ints, Floats, Floats, Places, Places, int]:
+    between, greatest = np.zeros(bins, np.int64), np.full(bins, -1.0)
+    z, place, times = np.empty(room), np.empty(room, np.int32), np.empty(room, np.int32)
+    listed = 0
+    rows = given.released.leaf
+    block, out = np.empty((len(given.original.points), given.original.leaf)), np.empty((rows, given.original.leaf))
+    waiting = np.empty(DEPTH, np.int64)
+    for leaf in leaves:
+        begin, end = given.released.start[leaf], given.released.stop[leaf]
+        least, most = under[begin:end].min(), upto[begin:end].max()
+        certain, top = 0, 1
+        waiting[0] = 0
+        while top > 0:
+            top -= 1
+            node = waiting[top]
+            low, high = given.original.low, given.original.high
+            if near_sum(given.released.low, given.released.high, leaf, low, high, node, given.metric) > most:
+                continue
+            start, stop = given.original.start[node], given.original.stop[node]
+            if far_sum(given.released.low, given.released.high, leaf, low, high, node, given.metric) <= least:
+                certain += stop - start
+                continue
+            if given.original.left[node] >= 0:
+                waiting[top], waiting[top + 1] = given.original.left[node], given.original.left[node] + 1
+                top += 2
+                continue
+            size, equal = load(given.original, node, block)
+            for row in range(begin, end, rows):
+                sums(block, size, given.values, row, min(row + rows, end), given.metric, out)
+                for i in range(row, min(row + rows, end)):
+                    inside, reached = 0, 0
+                    least_sum, most_sum = under[i], upto[i]
+                    for k in range(size):
+                        inside += out[i - row, k] <= least_sum
+                        reached += out[i - row, k] <= most_sum
+                    below[i] += inside * equal
+                    if reached == inside:
+                        continue
+                    for k in range(size):
+                        total = out[i - row, k]
+                        if total <= least_sum or total > most_sum:
+                            continue
+                        # The own original is no pair of others; where equal points are one, it may be among them.
+                        count = equal - (start + k <= given.own[i] < start + k + equal)
+                        if count == 0:
+                            continue
+                        value = relative(total, given.norm[i], given.metric.rooted)
+                        bin = (np.float64(value).view(np.int64) - first) >> shift
+                        between[bin] += count
+                        greatest[bin] = max(greatest[bin], value)
+                        if listed < room:
+                            z[listed], place[listed], times[listed] = value, i, count
+                        listed += 1
+        for i in range(begin, end):
+            below[i] += certain
+    kept = min(listed, room)
+    return between, greatest, z[:kept].copy(), place[:kept].copy(), times[:kept].copy(), listed
+
+
+@compiled
+def load(tree: Tree, node: int, block: Floats) -> tuple[int, int]:
+    """Copy the points of a leaf into a block; how many, and how many equal points each of them stands for."""
+    start, stop = tree.start[node], tree.stop[node]
+    size = stop - start
+    equal = 1
+    if size > 1:
+        one = True
+        for j in range(len(tree.points)):
+            one = one and tree.low[node, j] == tree.high[node, j]
+        if one:
+            size, equal = 1, size
+    for j in range(len(tree.points)):
+        for k in range(size):
+            block[j, k] = tree.points[j, start + k]
+    return size, equal
+
+
+@compiled
+def own_sums(given: Pairs) -> Floats:
+    """By place in the released tree: the sum of the record and its own original."""
+    result = np.empty(len(given.norm))
+    for i in range(len(result)):
+        result[i] = sum_at(given.original.points, given.own[i], given.values, i, given.metric)
+    return result
+
+
+@compiled
+def _relatives(sums: Floats, norm: Floats, rooted: bool) -> Floats:
+    result = np.empty(len(sums))
+    for i in range(len(sums)):
+        result[i] = relative(sums[i], norm[i], rooted)
+    return result
+
+
+@compiled
+def sample_z(given: Pairs, size: int) -> Floats:
+    """z of so many pairs of different records, spread evenly over the released and over the original ones."""
+    n = len(given.norm)
+    step = (np.sqrt(5.0) - 1.0) / 2.0
+    z, kept = np.empty(size), 0
+    for k in range(size):
+        i, h = k * n // size, int((k * step) % 1.0 * n)
+        if h != given.own[i]:
+            total = sum_at(given.original.points, h, given.values, i, given.metric)
+            z[kept] = relative(total, given.norm[i], given.metric.rooted)
+            kept += 1
+    return z[:kept]

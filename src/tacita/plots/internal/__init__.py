@@ -1,0 +1,1 @@
+"""Figures that show values of the original file: for the office only."""

@@ -1,1 +1,0 @@
-"""Generalisation: the search for the levels of hierarchies that make a file safe at the least loss."""

@@ -1,0 +1,1 @@
+"""Generalisation along hierarchies."""

@@ -1,0 +1,291 @@
+"""Generalise: the levels of hierarchies that make the file safe at the least loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tacita import check
+from tacita.arrays import Floats
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.keys.table import check_keys
+from tacita.protect.generalise.choice import RECODINGS, Choice, choose
+from tacita.protect.generalise.file import File, check_labels, prepared
+from tacita.protect.generalise.loss import COSTS, LOSSES, make_loss
+from tacita.protect.generalise.released import released
+from tacita.protect.generalise.requirements import Judge, Requirements
+from tacita.protect.generalise.search import Limits, Problem
+from tacita.protect.recode.hierarchies import Hierarchy
+from tacita.protect.step import Applied, Context, Step
+from tacita.risk.attribute.l_diversity import sensitive_names
+from tacita.scenario import Scenario
+
+SUPPRESSIONS = ("blank", "remove")
+
+
+@dataclass(frozen=True)
+class Generalise(Step):
+    """Make the keys coarser, level by level of their hierarchies, until the file is safe, at the least loss.
+
+    Every record must share its key with at least `k` - 1 others, and where asked for its group must be diverse
+    (`distinct_l`, `entropy_l`, `recursive_l`) or close to the whole file (`t`) in each sensitive variable. Up to a
+    share `limit` of the records, those that would force everybody else to coarser levels, may be suppressed. Counted
+    under the scenario's missing-value rule, on what is released.
+
+    `recoding="global"` chooses one level per key for all records: the best of all choices, proven unless the search
+    was stopped. `"outliers"` takes that choice and gives coarser levels to those who would be suppressed. `"local"`
+    gives every record the first levels, in order of their loss, at which it is safe.
+
+    References: Samarati (2001); Kohlmayer et al. (2012), Flash; El Emam et al. (2009), OLA.
+
+    >>> import tacita as tc, polars as pl
+    >>> people = pl.DataFrame({"sex": ["f", "f", "m", "m"], "age": [31, 34, 46, 48]})
+    >>> step = Generalise({"age": tc.Hierarchy.intervals([5, 10])}, k=2)
+    >>> release = tc.Plan([step]).apply(people, tc.Scenario(keys=["sex", "age"]))
+    >>> release.data.table["age"].to_list()
+    ['30-34', '30-34', '45-49', '45-49']
+    """
+
+    hierarchies: Mapping[str, Hierarchy]
+    """By key its hierarchy; a key without one stays as it is. In a plan file a table with its kind, or a CSV path."""
+    k: int | None = field(default=None, kw_only=True)
+    """Every record must share its key with at least k - 1 others; None: the policy's k."""
+    limit: float = field(default=0.05, kw_only=True)
+    """The greatest share of records that may be suppressed; none are blanked where a blank is itself a category."""
+    suppress: str = field(default="blank", kw_only=True)
+    """What becomes of suppressed records: blank, all their keys are; or remove, they are left out of the file."""
+    recoding: str = field(default="global", kw_only=True)
+    """Who may have levels of their own: global, nobody; outliers; local, every record."""
+    loss: str = field(default="granularity", kw_only=True)
+    """What is made least: granularity, precision, entropy, lambda, discernibility or class_size."""
+    weights: Mapping[str, float] = field(default_factory=dict, kw_only=True)
+    """By key how much its loss matters, 1 unless given; a key of weight 0 may be generalised for nothing."""
+    levels: Mapping[str, tuple[int, int]] = field(default_factory=dict, kw_only=True)
+    """By key the least and the greatest level that may be chosen."""
+    sensitive: tuple[str, ...] = field(default=(), kw_only=True)
+    """The sensitive variables of l and t; none: the scenario's."""
+    distinct_l: int | None = field(default=None, kw_only=True)
+    """At least so many different sensitive values in every group."""
+    entropy_l: float | None = field(default=None, kw_only=True)
+    """At least this exponential of the entropy in every group."""
+    recursive_l: int | None = field(default=None, kw_only=True)
+    """Recursive (c, l)-diversity of every group."""
+    c: float = field(default=2.0, kw_only=True)
+    """The constant of recursive (c, l)-diversity."""
+    t: float | None = field(default=None, kw_only=True)
+    """No group's distribution may be farther from the file's."""
+    checks: int = field(default=10_000, kw_only=True)
+    """How many choices of levels may be tried before the search is stopped: the same result on every machine."""
+    seconds: float | None = field(default=None, kw_only=True)
+    """How long the search may take; what it finds then depends on the machine."""
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        given = check.mapping("hierarchies", self.hierarchies)
+        put(self, "hierarchies", {name: Hierarchy.of(each, name) for name, each in given.items()})
+        if not given:
+            raise TacitaError("hierarchies must be given for at least one key, as {'age': Hierarchy.intervals([5])}.")
+        check.one_of("suppress", self.suppress, SUPPRESSIONS)
+        check.one_of("recoding", self.recoding, RECODINGS)
+        check.one_of("loss", self.loss, LOSSES)
+        put(self, "limit", check.share("limit", check.python_number(self.limit)))
+        put(self, "sensitive", check.names("sensitive", self.sensitive))
+        put(self, "checks", check.whole("checks", self.checks, 1))
+        for name, least in (("k", 2), ("distinct_l", 2), ("recursive_l", 2)):
+            if getattr(self, name) is not None:
+                put(self, name, check.whole(name, getattr(self, name), least))
+        self._check_numbers()
+        self._check_tables()
+
+    def _check_numbers(self) -> None:
+        for name, least in (("entropy_l", 1.0), ("c", 0.0), ("seconds", 0.0)):
+            value = getattr(self, name)
+            if (value is not None or name == "c") and check.number(name, value) <= least:
+                raise TacitaError(f"{name} must be above {least:g}; got {value!r}.")
+        if self.t is not None:
+            check.share("t", self.t)
+        if self.t is not None and self.suppress == "remove" and self.limit > 0:
+            raise TacitaError(
+                "t is the distance from the whole file, which changes when records are removed; pass suppress='blank' "
+                "or limit=0."
+            )
+
+    def _check_tables(self) -> None:
+        given_weights = check.mapping("weights", self.weights)
+        weights = {name: check.number(f"the weight of {name!r}", each) for name, each in given_weights.items()}
+        if any(weight < 0 for weight in weights.values()):
+            raise TacitaError("weights must be at least 0.")
+        if weights and self.loss not in COSTS:
+            raise TacitaError(
+                f"weights of keys are not for the loss {self.loss!r}, which only counts cells; drop them."
+            )
+        object.__setattr__(self, "weights", weights)
+        levels = {}
+        for name, given in check.mapping("levels", self.levels).items():
+            if name not in self.hierarchies:
+                raise TacitaError(f"levels are of keys with a hierarchy; {name!r} has none.")
+            low, high = _pair(name, given)
+            levels[name] = (low, self.hierarchies[name].check_level(high, name))
+        object.__setattr__(self, "levels", levels)
+
+    def __str__(self) -> str:
+        # The rows of a hierarchy may be thousands, and a log is read by people.
+        given = self.to_dict() | {"hierarchies": {name: each.kind for name, each in self.hierarchies.items()}}
+        parts = ", ".join(f"{name} = {value!r}" for name, value in given.items() if name != "label")
+        return f"{self.kind()}({parts})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that differ from their defaults; hierarchies as tables with their kind."""
+        given = super().to_dict()
+        return given | {"hierarchies": {name: each.to_dict() for name, each in self.hierarchies.items()}}
+
+    def apply(self, data: Data, context: Context) -> Applied:
+        """The data at the levels found."""
+        scenario = context.scenario
+        names = self._keys(data, scenario)
+        sensitive = self._sensitive(data, scenario)
+        file = prepared(data, names, self.hierarchies, sensitive)
+        if self.recoding != "global":
+            check_labels(file)
+        wanted = self._wanted(context, len(data))
+        telling = self._blanks_that_tell(data, scenario)
+        problem = self._problem(file, wanted, 0.0 if telling else self.limit)
+        # A blank record looks like anybody in the file.
+        if self.suppress == "blank" and not problem.judge.whole_file_fulfils(file.raw):
+            raise TacitaError("all records together do not fulfil what is asked for; ask for less, or a smaller k.")
+        try:
+            found = choose(problem, file, self.recoding, Limits(self.seconds, self.checks), context.progress)
+        except TacitaError as error:
+            if not telling:
+                raise
+            raise TacitaError(f"{_telling(telling)}, and {error} Or pass suppress='remove'.") from None
+        made = released(data, file, found.keys, found.suppressed, remove=self.suppress == "remove")
+        remarks = self._remarks(file, found, scenario) + ((_telling(telling),) if telling else ())
+        return Applied(made, remarks, self._figures(problem, file, found))
+
+    def _keys(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
+        for what in ("hierarchies", "weights"):
+            check.columns_exist(f"{what} of {self.kind()!r}", tuple(getattr(self, what)), data.columns)
+            outside = [name for name in getattr(self, what) if name not in scenario.keys]
+            if outside:
+                raise TacitaError(f"{what} must be of keys of the scenario; {check.quoted(outside)} is not a key.")
+        check_keys(data, scenario.keys)
+        return scenario.keys
+
+    def _blanks_that_tell(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
+        """Keys whose blank is itself a category, so that a record with nothing but blanks is told by them."""
+        if self.suppress != "blank" or self.limit == 0:
+            return ()
+        return tuple(name for name in scenario.keys if "" in data.variable(name).not_applicable)
+
+    def _sensitive(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
+        asked = (self.distinct_l, self.entropy_l, self.recursive_l, self.t)
+        if all(limit is None for limit in asked):
+            return ()
+        names = sensitive_names(scenario, self.sensitive or None)
+        check.columns_exist("sensitive", names, data.columns)
+        return names
+
+    def _wanted(self, context: Context, size: int) -> Requirements:
+        k = context.policy.k if self.k is None else self.k
+        if k is None:
+            raise TacitaError("the policy has no k; pass k=... to say how many records must look alike.")
+        if k > size:
+            raise TacitaError(f"k must be at most the number of records, {size:,}; got {k:,}.")
+        rule = context.scenario.missing
+        if rule.name in ("own_category", "no_match") and self.limit > 0 and self.suppress == "blank":
+            raise TacitaError(
+                f"under the missing-value rule {rule.name!r} a record is not safer for being blank; pass "
+                f"suppress='remove' or limit=0."
+            )
+        wanted = Requirements(k, self.distinct_l, self.entropy_l, self.recursive_l, self.c, self.t, rule)
+        joining = rule.name not in ("one_way", "own_category", "no_match") and self.suppress == "blank"
+        if joining and not wanted.kept_by_union and self.limit > 0:
+            raise TacitaError(
+                f"under the missing-value rule {rule.name!r} blank records join every group, and l or t may be lost; "
+                f"pass suppress='remove', limit=0 or the rule 'one_way'."
+            )
+        return wanted
+
+    def _problem(self, file: File, wanted: Requirements, limit: float) -> Problem:
+        levels = [self.levels.get(name, (0, each.height)) for name, each in zip(file.keys, file.ladders, strict=True)]
+        weights: Floats = np.array([self.weights.get(name, 1.0) for name in file.keys])
+        if not weights.any():
+            raise TacitaError("at least one key must have a weight above 0.")
+        return Problem(
+            raw=file.raw,
+            ladders=file.ladders,
+            bottom=tuple(low for low, _ in levels),
+            top=tuple(high for _, high in levels),
+            judge=Judge(wanted, file.shares, file.ordered),
+            loss=make_loss(self.loss, file.raw, file.ladders, file.columns, weights),
+            # Of 100 records 0.29 are 29, though 100 times 0.29 is a little less. A file has at least one record.
+            allowed=min(math.floor(limit * file.raw.size + 1e-9), file.raw.size - (self.suppress == "remove")),
+        )
+
+    def _remarks(self, file: File, found: Choice, scenario: Scenario) -> tuple[str, ...]:
+        """What the log says."""
+        gone = check.counted(found.suppressed_records, "record")
+        by_level = found.records_by_level(file)
+        chosen = [f"{name} {_in_words(by_level[name])}" for name in self.hierarchies]
+        several = any(len(by_level[name]) > 1 for name in self.hierarchies)
+        remarks = [
+            f"levels{' (records)' if several else ''}: {', '.join(chosen)}",
+            f"{gone} suppressed" if self.suppress == "remove" else f"all keys of {gone} blanked",
+            f"loss ({self.loss}) {found.loss:.4g}",
+            self._how_sure(found),
+        ]
+        shared = [name for name in scenario.household_variables if name in file.keys]
+        if shared and (found.suppressed_records or self.recoding != "global"):
+            remarks.append(f"members of a household may now differ in {check.quoted(shared)}")
+        return tuple(remarks)
+
+    def _how_sure(self, found: Choice) -> str:
+        if found.best is None:
+            said = "every record at the first levels at which it is safe"
+            return said if found.finished else f"{said}, of those tried before the limit stopped the work"
+        tried = f"{found.best.checked:,} of {check.counted(found.best.nodes, 'choice')} tried"
+        said = f"proven best ({tried})" if found.best.proven else f"best found before the limit ({tried})"
+        return said if self.recoding == "global" else f"{said}, coarser levels for outliers"
+
+    def _figures(self, problem: Problem, file: File, found: Choice) -> dict[str, Any]:
+        """The same as numbers."""
+        figures: dict[str, Any] = {
+            "k": problem.judge.wanted.k,
+            "records_by_level": found.records_by_level(file),
+            "suppressed": found.suppressed_records,
+            "allowed": problem.allowed,
+            "loss": self.loss,
+            "loss_value": found.loss,
+            "finished": found.finished,
+        }
+        if found.best is not None:
+            figures |= {"choices": found.best.nodes, "checked": found.best.checked}
+        return figures
+
+
+def _telling(names: tuple[str, ...]) -> str:
+    return f"a blank of {check.quoted(names)} stands for not applicable, so nobody is blanked"
+
+
+def _pair(name: str, given: Any) -> tuple[int, int]:
+    try:
+        low, high = given
+    except (TypeError, ValueError):
+        raise TacitaError(f"levels of {name!r} must be the least and the greatest, as (0, 2); got {given!r}.") from None
+    low, high = (check.whole(f"the level of {name!r}", each, 0) for each in (low, high))
+    if low > high:
+        raise TacitaError(f"the least level of {name!r} must not be above the greatest; got {low} and {high}.")
+    return low, high
+
+
+def _in_words(records: Mapping[str, int]) -> str:
+    """The level of a key, or how many records are at each."""
+    if len(records) == 1:
+        return next(iter(records))
+    return " / ".join(f"{level} ({count:,})" for level, count in records.items()) or "none"

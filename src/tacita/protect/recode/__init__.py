@@ -1,0 +1,1 @@
+"""Recoding: ways to put values into larger groups, and hierarchies of groups."""

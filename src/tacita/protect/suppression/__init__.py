@@ -1,1 +1,0 @@
-"""Local suppression: which cells of the keys to blank so that every record is safe."""

@@ -1,0 +1,77 @@
+"""Noise on weights: each multiplied by a random factor, the total kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacita import check
+from tacita.arrays import Floats
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.protect.step import Applied, Context, Step
+from tacita.protect.weights.totals import cell_totals, check_limits, scaled_between
+from tacita.protect.weights.units import Weighed, checked_weight_name, said_of_households, weighed, with_weights
+from tacita.random import Draws
+
+
+def noisy(given: Weighed, sd: float, least: float, draws: Draws) -> Floats:
+    """Weights times exp(sd z - sd^2/2), z standard normal, scaled so that each group keeps its total."""
+    factor = np.exp(sd * draws.normal(given.units.first) - sd * sd / 2)
+    total = cell_totals(given.weight * given.size, given.cell, given.cells)
+    check_limits(given.size, given.cell, total, least, np.inf)
+    return scaled_between(given.weight * factor, given.size, given.cell, total, least)
+
+
+@dataclass(frozen=True)
+class WeightNoise(Step):
+    """Multiply weights by random factors of mean 1 and standard deviation of about `sd`; the total stays.
+
+    A weight is often the same for all of a stratum, and whoever knows the design reads the stratum off it
+    (`weight_disclosure`). The noise hides that once it is about as large as the differences between strata. The factors
+    are log-normal, so that weights stay positive: w' = max(c w exp(sd z - sd^2/2), least), with c such that the total
+    is kept.
+
+    The weight then counts as perturbed: F and the risk that rests on it are no longer valid, which `assess` says.
+
+    >>> import tacita as tc, polars as pl
+    >>> people = pl.DataFrame({"sex": ["f", "m"] * 50, "w": [10.0] * 50 + [30.0] * 50})
+    >>> release = tc.Plan([WeightNoise(0.2)]).apply(people, tc.Scenario(keys=["sex"], weight="w"))
+    >>> weights = release.data.table["w"]
+    >>> round(weights.sum(), 6), weights.n_unique()
+    (2000.0, 100)
+    """
+
+    sd: float
+    """Standard deviation of the factors; 0.1 changes weights by about 10 %."""
+    least: float = 1.0
+    """No weight is put below this: a unit stands for at least itself."""
+    within: tuple[str, ...] = ()
+    """Variables in whose groups the total is kept; none: in the whole file."""
+    weight: str | None = None
+    """The weight; none: the scenario's."""
+
+    def __post_init__(self) -> None:
+        for name in ("sd", "least"):
+            object.__setattr__(self, name, check.number(name, getattr(self, name)))
+        if not 0 < self.sd <= 5:
+            raise TacitaError(f"sd must be above 0 and at most 5; got {self.sd!r}.")
+        if self.least < 0:
+            raise TacitaError(f"least must be at least 0; got {self.least!r}.")
+        object.__setattr__(self, "within", check.names("within", self.within))
+        checked_weight_name(self.weight)
+
+    def apply(self, data: Data, context: Context) -> Applied:
+        """The data with noise on the weights."""
+        given = weighed(self, self.weight, self.within, data, context)
+        fresh = noisy(given, self.sd, self.least, context.draws)
+        ratio = fresh / given.weight
+        lowest = int(given.size[fresh == self.least].sum())
+        said = (f"{check.counted(lowest, 'weight is', 'weights are')} at the least",) if lowest else ()
+        return Applied(
+            with_weights(data, given, fresh),
+            (*said, *said_of_households(given)),
+            {"spread": float(np.std(ratio)), "at_least": lowest},
+            perturbed=(given.name,),
+        )

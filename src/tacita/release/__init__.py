@@ -1,0 +1,1 @@
+"""Plans and what comes of them: step by step, the release, the project file."""

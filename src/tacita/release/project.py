@@ -1,0 +1,238 @@
+"""A project file: one TOML file that says everything about a release, from the data to the folder that it goes to."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from tacita import check
+from tacita.assessment.assess import assess
+from tacita.assessment.profile import RiskProfile
+from tacita.check import TacitaError
+from tacita.data import Data, Variable
+from tacita.data.files import read
+from tacita.declared import FORMAT, plain, toml_document, toml_text
+from tacita.policy import Policy
+from tacita.release.plan import Plan
+from tacita.release.release import FORMATS, Release
+from tacita.rules import Rule, rule_of
+from tacita.scenario import Scenario
+
+READING = ("delimiter", "encoding", "decimal", "missing", "sheet", "catalog")
+"""Options of `read` that a project can give."""
+SECTIONS = ("format", "data", "variables", "scenario", "policy", "plan", "rules", "release")
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Protection:
+    """What running a project gave: the release, and the risk before and after."""
+
+    release: Release
+    before: RiskProfile
+    after: RiskProfile
+
+    @property
+    def safe(self) -> bool:
+        """Whether the release keeps the policy."""
+        return self.after.safe
+
+    def __str__(self) -> str:
+        verdict = "keeps" if self.safe else "does not keep"
+        failures = "" if self.safe else f": {'; '.join(self.after.failures)}"
+        return "\n".join(
+            [
+                f"The release {verdict} the policy ({self.release.policy}){failures}",
+                "",
+                "Before",
+                str(self.before),
+                "",
+                "Steps",
+                str(self.release),
+                "",
+                "After",
+                str(self.after),
+            ]
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Project:
+    """Everything about a release in one file: data, scenario, policy, plan, rules, and where it goes.
+
+    Paths in the file are relative to it. The seed of the draws is secret and so not in it.
+
+    >>> project = Project(data="survey.csv", scenario=Scenario(keys=["sex", "age"]), plan=Plan())
+    >>> Project.from_toml(project.to_toml()) == project
+    True
+    """
+
+    data: str
+    """The survey file."""
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    """Options of `read`: delimiter, encoding, decimal, missing, sheet, catalog."""
+    variables: Mapping[str, Variable] = field(default_factory=dict)
+    """What is known of the variables besides what the file says."""
+    scenario: Scenario
+    policy: Policy = field(default_factory=Policy)
+    plan: Plan = field(default_factory=Plan)
+    rules: tuple[Rule, ...] = ()
+    """Relations that the release should keep."""
+    folder: str = "release"
+    """Where the release goes."""
+    formats: tuple[str, ...] = ("parquet",)
+    """What it is written as."""
+    home: Path = field(default=Path(), compare=False, repr=False)
+    """The folder of the project file."""
+
+    def run(self, *, seed: int | None = None, progress: Progress | None = None) -> Protection:
+        """Read, assess, apply the plan, and assess what came out; nothing is written."""
+        show = progress or (lambda done, what: None)
+        show(0.0, "reading")
+        given = {name: self.home / value if name == "catalog" else value for name, value in self.reading.items()}
+        data = read(self.home / self.data, **given)
+        if self.variables:
+            check.columns_exist("variables", list(self.variables), data.columns)
+            data = Data.of(data, {**data.variables, **self.variables})
+        return protect(data, self.scenario, self.policy, self.plan, rules=self.rules, seed=seed, progress=show)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The sections of the file."""
+        out: dict[str, Any] = {"format": FORMAT, "data": {"file": self.data, **self.reading}}
+        if self.variables:
+            out["variables"] = {name: _variable_table(known) for name, known in self.variables.items()}
+        out |= {"scenario": self.scenario.to_dict(), "policy": self.policy.to_dict(), "plan": self.plan.to_dict()}
+        if self.rules:
+            out["rules"] = [rule.to_dict() for rule in self.rules]
+        out["release"] = {"folder": self.folder, "formats": list(self.formats)}
+        return out
+
+    def to_toml(self) -> str:
+        """The project as a TOML text."""
+        return tomli_w.dumps(self.to_dict())
+
+    def save(self, path: str | Path) -> Path:
+        """Write the project file."""
+        Path(path).write_text(self.to_toml(), encoding="utf-8")
+        return Path(path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Project:
+        """The project of a file."""
+        path = Path(path)
+        return cls.from_toml(toml_text(path, "project"), path.name, home=path.parent)
+
+    @classmethod
+    def from_toml(cls, text: str, source: str = "the text", home: Path | None = None) -> Project:
+        """The project of a TOML text."""
+        document = toml_document(text, source)
+        unknown = [name for name in document if name not in SECTIONS]
+        if unknown:
+            raise TacitaError(f"{source} has a section {unknown[0]!r}; a project has {', '.join(SECTIONS[1:])}.")
+        for name in ("data", "scenario"):
+            if not isinstance(document.get(name), dict):
+                raise TacitaError(f"{source} has no [{name}] table; add one.")
+        for name in ("policy", "plan"):
+            check.mapping(f"[{name}]", document.get(name, {}))
+        reading = dict(document["data"])
+        file = reading.pop("file", None)
+        wrong = [name for name in reading if name not in READING]
+        if not isinstance(reading.get("catalog", ""), str):
+            raise TacitaError(f"catalog in [data] must be the path of a file; got {reading['catalog']!r}.")
+        if not isinstance(file, str) or not file or wrong:
+            raise TacitaError(
+                f"[data] names the file, and if need be {', '.join(READING)}; got {sorted(document['data'])}."
+            )
+        release = check.mapping("[release]", document.get("release", {}))
+        wrong = [name for name in release if name not in ("folder", "formats")]
+        if wrong:
+            raise TacitaError(f"[release] has folder and formats; got {wrong[0]!r}.")
+        folder = release.get("folder", "release")
+        if not isinstance(folder, str) or not folder:
+            raise TacitaError(f"folder in [release] must be the path of a folder; got {folder!r}.")
+        formats = check.names("formats", release.get("formats", ("parquet",)))
+        if not formats:
+            raise TacitaError("formats in [release] must name at least one, as formats = ['parquet'].")
+        for kind in formats:
+            check.one_of("formats", kind, FORMATS)
+        rules = document.get("rules", [])
+        if not isinstance(rules, list):
+            raise TacitaError("rules are a list of texts, or tables each headed [[rules]].")
+        return cls(
+            data=file,
+            reading=reading,
+            variables={
+                name: _variable(name, given)
+                for name, given in check.mapping("[variables]", document.get("variables", {})).items()
+            },
+            scenario=Scenario.from_dict(document["scenario"]),
+            policy=Policy.from_dict(document.get("policy", {})),
+            plan=Plan.from_dict(document.get("plan", {})),
+            rules=tuple(rule_of(each) for each in rules),
+            folder=folder,
+            formats=formats,
+            home=home or Path(),
+        )
+
+
+def protect(
+    data: Any,
+    scenario: Scenario,
+    policy: Policy | None,
+    plan: Plan,
+    *,
+    rules: tuple[Rule, ...] = (),
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Protection:
+    """Assess a file, apply a plan, and assess what came out."""
+    show = progress or (lambda done, what: None)
+    data, policy = Data.of(data), policy or Policy()
+    before = assess(data, scenario, policy, progress=lambda done, what: show(0.2 + 0.2 * done, what))
+    release = plan.apply(
+        data, scenario, policy, rules=rules, seed=seed, progress=lambda done, what: show(0.4 + 0.4 * done, what)
+    )
+    after = assess(release, release.scenario, policy, progress=lambda done, what: show(0.8 + 0.2 * done, what))
+    return Protection(release, before, after)
+
+
+def _variable_table(known: Variable) -> dict[str, Any]:
+    """A variable's fields that differ from their defaults; value labels as pairs, since codes need not be texts."""
+    usual = Variable()
+    names = [each.name for each in dataclasses.fields(known)]
+    table = {name: plain(getattr(known, name)) for name in names if getattr(known, name) != getattr(usual, name)}
+    if "value_labels" in table:
+        table["value_labels"] = [[code, label] for code, label in known.value_labels.items()]
+    return table
+
+
+def _variable(name: str, given: Any) -> Variable:
+    table = check.mapping(f"[variables.{name}]", given)
+    fields = [each.name for each in dataclasses.fields(Variable)]
+    unknown = [each for each in table if each not in fields]
+    if unknown:
+        raise TacitaError(f"[variables.{name}] has no field {unknown[0]!r}. The fields are {', '.join(fields)}.")
+    for each in ("missing", "not_applicable", "order"):
+        if each in table:
+            table[each] = tuple(table[each]) if isinstance(table[each], list) else (table[each],)
+    codes = [code for each in ("missing", "not_applicable", "order") for code in table.get(each, ())]
+    if not isinstance(table.get("label", ""), str) or any(isinstance(code, list | dict) for code in codes):
+        raise TacitaError(f"[variables.{name}] has a text as label, and lists of codes as missing or order.")
+    try:
+        if "value_labels" in table:
+            table["value_labels"] = dict(table["value_labels"])
+            if not all(isinstance(label, str) for label in table["value_labels"].values()):
+                raise TypeError
+        return Variable(**table)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, TacitaError):
+            raise
+        raise TacitaError(
+            f"[variables.{name}] value_labels are pairs of a code and its label, as [[1, 'male'], [2, 'female']]."
+        ) from None

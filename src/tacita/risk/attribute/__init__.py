@@ -1,0 +1,1 @@
+"""What is learned of those whose group is found: disclosure of sensitive values."""

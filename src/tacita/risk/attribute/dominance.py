@@ -1,0 +1,145 @@
+"""Dominance and p% rules: can the contributions to a total be told from the total?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacita import check, frame
+from tacita.arrays import Bools, Floats, Ints
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.distance.comparison import check_sizes
+from tacita.keys.table import distinct_keys
+from tacita.result import Result
+from tacita.scenario import Scenario, with_codes
+
+
+class Cells(NamedTuple):
+    """The totals of cells and their largest contributions."""
+
+    largest: Floats
+    """One column per rank: the largest contribution, the second largest, ... 0 where there are fewer."""
+    rest: Floats
+    """What the others contribute."""
+    contributors: Ints
+
+    @property
+    def total(self) -> Floats:
+        """The total of each cell."""
+        total: Floats = self.rest + self.largest.sum(axis=1)
+        return total
+
+
+def cells(values: Floats, cell: Ints, count: int, ranks: int) -> Cells:
+    """Largest contributions and the rest by cell; contributions are taken by their size, whatever their sign.
+
+    Summed in the order of their size, so that the order of the records does not matter.
+    """
+    size = np.abs(values)
+    order = np.lexsort((-size, cell))
+    ordered, size = cell[order], size[order]
+    rank = np.arange(len(cell)) - np.searchsorted(ordered, ordered, side="left")
+    largest = np.zeros((count, ranks))
+    top = rank < ranks
+    largest[ordered[top], rank[top]] = size[top]
+    rest: Floats = np.bincount(ordered, weights=np.where(top, 0.0, size), minlength=count).astype(np.float64)
+    return Cells(largest, rest, np.bincount(cell, minlength=count))
+
+
+def dominated(found: Cells, n: int, k: float) -> Bools:
+    """By cell: whether the n largest contributions exceed k percent of the total."""
+    unsafe: Bools = found.largest[:, :n].sum(axis=1) > k / 100 * found.total
+    return unsafe
+
+
+def too_precise(found: Cells, p: float) -> Bools:
+    """By cell: whether the second largest contributor can estimate the largest to within p percent."""
+    first = found.largest[:, 0]
+    others = found.rest + found.largest[:, 2:].sum(axis=1)
+    unsafe: Bools = (others < p / 100 * first) & (first > 0)
+    return unsafe
+
+
+@dataclass(frozen=True, eq=False)
+class Dominance(Result):
+    """Cells of a table of totals in which single contributors could be estimated."""
+
+    variable: str
+    """The magnitude that is added up."""
+    cells: frame.Frame
+    """One row per cell: its contributors, total and largest contributions, and what it violates."""
+    row: Ints
+    """For each record its cell; -1 where the magnitude is missing."""
+    dominated: Bools
+    """By cell: violates the (n, k) rule."""
+    too_precise: Bools
+    """By cell: violates the p% rule."""
+    n: int
+    k: float
+    p: float
+
+    @property
+    def unsafe(self) -> int:
+        """Cells that violate either rule."""
+        return int((self.dominated | self.too_precise).sum())
+
+    def __str__(self) -> str:
+        return (
+            f"{self.unsafe:,} of {check.counted(len(self.dominated), 'cell')} of {self.variable!r} are unsafe: "
+            f"{int(self.dominated.sum()):,} by ({self.n}, {self.k:g} %) dominance, "
+            f"{int(self.too_precise.sum()):,} by the {self.p:g} % rule"
+        )
+
+    def to_frame(self) -> frame.Frame:
+        """One row per cell."""
+        return self.cells
+
+    def figures(self) -> dict[str, Any]:
+        """Unsafe cells by either rule."""
+        return {
+            "variable": self.variable,
+            "cells": len(self.dominated),
+            "dominated": int(self.dominated.sum()),
+            "too_precise": int(self.too_precise.sum()),
+            "rules": {"n": self.n, "k": self.k, "p": self.p},
+        }
+
+
+def dominance(
+    data: Any, scenario: Scenario, variable: str, *, by: Any = None, n: int = 1, k: float = 75.0, p: float = 15.0
+) -> Dominance:
+    """Which cells of a table of totals let a contributor be estimated: (n, k)-dominance and the p% rule.
+
+    A cell is unsafe if its n largest contributions exceed k percent of its total, or if T - x_1 - x_2 < (p/100) x_1:
+    then the second largest knows the largest to within p percent. Cells are the keys, or the variables of `by`.
+
+    Reference: Hundepool et al. (2012), Statistical disclosure control, chapter 4.
+
+    >>> import polars as pl
+    >>> firms = pl.DataFrame({"industry": ["a", "a", "a", "b", "b"], "turnover": [90.0, 6.0, 4.0, 5.0, 5.0]})
+    >>> print(dominance(firms, Scenario(keys=["industry"]), "turnover"))
+    2 of 2 cells of 'turnover' are unsafe: 1 by (1, 75 %) dominance, 2 by the 15 % rule
+    """
+    data = with_codes(Data.of(data), scenario)
+    scenario.check_against(data)
+    names = scenario.keys if by is None else check.names("by", by)
+    check.columns_exist("by", names, data.columns)
+    check.columns_exist("variable", [variable], data.columns)
+    check.whole("n", n, 1)
+    for what, value in (("k", k), ("p", p)):
+        if not 0 < check.number(what, value) <= 100:
+            raise TacitaError(f"{what} must be a percentage above 0, at most 100; got {value!r}.")
+    columns = [data.coded(name) for name in names]
+    row, codes = distinct_keys([each.codes for each in columns], [len(each.values) for each in columns])
+    values = data.numbers(variable)
+    check_sizes(variable, values)
+    known = ~np.isnan(values)
+    found = cells(values[known], row[known], len(codes), max(n, 2))
+    table = {name: (codes[:, place], columns[place].values) for place, name in enumerate(names)}
+    unsafe_by = {"dominated": dominated(found, n, k), "too_precise": too_precise(found, p)}
+    figures = {"contributors": found.contributors, "total": found.total, "largest": found.largest[:, 0]}
+    rows = frame.beside(frame.table(figures | unsafe_by), frame.table(table))
+    return Dominance(variable, rows, np.where(known, row, -1), **unsafe_by, n=n, k=k, p=p)

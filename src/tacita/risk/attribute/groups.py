@@ -1,0 +1,82 @@
+"""What a group gives away: how sensitive values are spread among the records that count for a key."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacita.arrays import Codes, Floats, Ints
+from tacita.keys.matching import combined
+from tacita.keys.missing_rules import who_counts
+from tacita.keys.table import KeyTable
+
+
+class Histogram(NamedTuple):
+    """The sensitive values of every group, sparse: one row per group and value that occurs in it, sorted by both."""
+
+    group: Ints
+    """Place of the group."""
+    value: Ints
+    """Code of the sensitive value; 0 is missing, one category like the others."""
+    amount: Floats
+    """How often it occurs."""
+    groups: int
+    """Number of groups; each has at least one row."""
+
+    @property
+    def start(self) -> Ints:
+        """The first row of each group."""
+        return np.flatnonzero(np.diff(self.group, prepend=-1))
+
+    @property
+    def total(self) -> Floats:
+        """The size of each group."""
+        return np.add.reduceat(self.amount, self.start)
+
+    @property
+    def share(self) -> Floats:
+        """By row: the share of the value in its group."""
+        return self.amount / self.total[self.group]
+
+
+def histogram(table: KeyTable, sensitive: Codes) -> Histogram:
+    """The sensitive values among the records that count for each key, under the table's missing-value rule."""
+    return sub_histogram(table, sensitive, [])[0]
+
+
+def sub_histogram(table: KeyTable, sensitive: Codes, others: list[Codes]) -> tuple[Histogram, Ints]:
+    """The same inside sub-groups that agree on other variables, and the key that each sub-group belongs to."""
+    columns: list[Ints] = [np.asarray(column, dtype=np.int64) for column in (table.row, *others, sensitive)]
+    sizes = [len(table.codes), *(int(codes.max()) + 1 for codes in others), int(sensitive.max()) + 1]
+    numbers = combined(columns, sizes, table.size)
+    _, first, count = np.unique(numbers, return_index=True, return_counts=True)
+    own = [column[first] for column in columns]
+    target, place, factor = _expanded(table, own[0])
+    amounts = count[place] * factor
+    rows = [target, *(column[place] for column in own[1:])]
+    return _added_up(rows, sizes, amounts)
+
+
+def _expanded(table: KeyTable, key: Ints) -> tuple[Ints, Ints, Floats]:
+    """The rows of each key, repeated for every key that it counts for."""
+    pairs = who_counts(table.codes, table.records, table.rule)
+    start = np.searchsorted(key, pairs.source, side="left")
+    count = np.searchsorted(key, pairs.source, side="right") - start
+    target = np.repeat(pairs.target, count)
+    within = np.arange(len(target), dtype=np.int64) - np.repeat(np.cumsum(count) - count, count)
+    return target, np.repeat(start, count) + within, np.repeat(pairs.factor, count)
+
+
+def _added_up(rows: list[Ints], sizes: list[int], amounts: Floats) -> tuple[Histogram, Ints]:
+    """Amounts by group and value; a group is what comes before the last column."""
+    numbers = combined(rows, sizes, len(amounts))
+    _, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
+    amount: Floats = np.bincount(inverse, weights=amounts).astype(np.float64)
+    target, value = rows[0][first], rows[-1][first]
+    groups = combined([column[first] for column in rows[:-1]], sizes[:-1], len(first))
+    different, group = np.unique(groups, return_inverse=True)
+    order = np.lexsort((value, group))
+    owner = np.zeros(len(different), dtype=np.int64)
+    owner[group] = target
+    return Histogram(group[order].astype(np.int64), value[order], amount[order], len(different)), owner

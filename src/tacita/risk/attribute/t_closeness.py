@@ -1,0 +1,128 @@
+"""t-closeness: how far is a group's distribution of a sensitive variable from that of the whole file?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacita import check, frame
+from tacita.arrays import Codes, Floats
+from tacita.data import Data
+from tacita.keys.table import KeyTable, key_table
+from tacita.result import Result, columns
+from tacita.risk.attribute.groups import Histogram, histogram
+from tacita.risk.attribute.l_diversity import sensitive_names
+from tacita.scenario import Scenario, with_codes
+
+
+def file_shares(codes: Codes) -> Floats:
+    """The share of each value in the file, by code."""
+    return np.bincount(codes) / len(codes)
+
+
+def nominal_distance(values: Histogram, file: Floats) -> Floats:
+    """By group: 1/2 sum |p - q| over all values of the file."""
+    share, whole = values.share, file[values.value]
+    # Values that do not occur in the group add their file share, which is what the others leave of 1.
+    inside = np.add.reduceat(np.abs(share - whole), values.start)
+    absent = 1.0 - np.add.reduceat(whole, values.start)
+    return 0.5 * (inside + np.maximum(absent, 0.0))
+
+
+def ordered_distance(values: Histogram, file: Floats) -> Floats:
+    """By group: the ordered earth mover's distance 1/(m-1) sum |P_i - Q_i| over the m values of the file.
+
+    P only steps at values of the group, so between two of them |P - Q_i| is summed by prefix sums of Q, split where Q
+    crosses P.
+    """
+    occurring = np.flatnonzero(file)
+    if len(occurring) == 1:
+        return np.zeros(values.groups)
+    below = np.cumsum(file[occurring])
+    prefix = np.concatenate([[0.0], np.cumsum(below)])
+    place = np.searchsorted(occurring, values.value)
+    last = np.append(values.group[1:] != values.group[:-1], True)
+    end = np.where(last, len(occurring), np.append(place[1:], 0))
+    running = np.cumsum(values.share)
+    before = (running - values.share)[values.start]
+    height = np.where(last, 1.0, running - before[values.group])
+    first = values.start
+    area: Floats = np.add.reduceat(_area(height, place, end, below, prefix), first)
+    # Before its first value a group has P = 0.
+    area = (area + prefix[place[first]]) / (len(occurring) - 1)
+    return area
+
+
+def _area(height: Floats, start: Any, end: Any, below: Floats, prefix: Floats) -> Floats:
+    """Sum over i in [start, end) of |height - Q_i|, Q ascending with prefix sums."""
+    cross = np.clip(np.searchsorted(below, height), start, end)
+    under = height * (cross - start) - (prefix[cross] - prefix[start])
+    over = (prefix[end] - prefix[cross]) - height * (end - cross)
+    area: Floats = np.maximum(under, 0.0) + np.maximum(over, 0.0)
+    return area
+
+
+@dataclass(frozen=True, eq=False)
+class TCloseness(Result):
+    """The distance between each group's distribution of a sensitive variable and the file's."""
+
+    table: KeyTable
+    """The keys."""
+    distance: dict[str, Floats]
+    """By variable and key."""
+    scale: dict[str, str]
+    """How each variable was compared: nominal, ordinal or numeric."""
+
+    @property
+    def t(self) -> dict[str, float]:
+        """By variable: the greatest distance; the file is t-close for this t."""
+        return {name: float(by_key.max()) for name, by_key in self.distance.items()}
+
+    def __str__(self) -> str:
+        rows = [("t-closeness", "t", "compared as")]
+        rows += [(name, f"{t:.3g}", self.scale[name]) for name, t in self.t.items()]
+        return columns(rows, indent="")
+
+    def to_frame(self) -> frame.Frame:
+        """One row per record."""
+        return frame.table(self.record_columns())
+
+    def record_columns(self) -> dict[str, Any]:
+        """The distance of each record's group."""
+        return {f"{name}:t": self.table.per_record(by_key) for name, by_key in self.distance.items()}
+
+    def figures(self) -> dict[str, Any]:
+        """By variable: t, and how it was compared."""
+        return {name: {"t": t, "compared_as": self.scale[name]} for name, t in self.t.items()}
+
+
+def t_closeness_of(table: KeyTable, data: Data, sensitive: tuple[str, ...]) -> TCloseness:
+    """t-closeness of a key table."""
+    distance, scale = {}, {}
+    for name in sensitive:
+        codes = data.coded(name).codes
+        scale[name] = data.scale(name)
+        measure = nominal_distance if scale[name] == "nominal" else ordered_distance
+        distance[name] = measure(histogram(table, codes), file_shares(codes))
+    return TCloseness(table, distance, scale)  # type: ignore[arg-type]
+
+
+def t_closeness(data: Any, scenario: Scenario, *, sensitive: Any = None) -> TCloseness:
+    """How much an intruder who finds a group learns about its sensitive values beyond what the whole file says.
+
+    Nominal variables: 1/2 sum |p - q|. Ordinal and numeric ones: the earth mover's distance over their ordered values,
+    1/(m-1) sum |P_i - Q_i|. The file's t is the greatest over groups. A missing value is one category, the lowest.
+
+    Reference: Li, Li and Venkatasubramanian (2007).
+
+    >>> import polars as pl
+    >>> patients = pl.DataFrame({"sex": ["m", "m", "f", "f"], "disease": ["a", "b", "a", "a"]})
+    >>> t_closeness(patients, Scenario(keys=["sex"], sensitive=["disease"])).t
+    {'disease': 0.25}
+    """
+    data = Data.of(data)
+    names = sensitive_names(scenario, sensitive)
+    check.columns_exist("sensitive", names, data.columns)
+    return t_closeness_of(key_table(data, scenario), with_codes(data, scenario), names)

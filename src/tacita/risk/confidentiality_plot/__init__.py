@@ -1,0 +1,1 @@
+"""How well each released record hides among the originals, and how far it was moved."""

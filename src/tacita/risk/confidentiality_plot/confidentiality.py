@@ -1,0 +1,152 @@
+"""The measure: two files, numeric keys and strata in, the confidentiality of each record out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacita import check
+from tacita.arrays import Ints
+from tacita.check import TacitaError
+from tacita.distance.histogram import FEW
+from tacita.distance.sweep import Pairs, pairs, strata
+from tacita.policy import Policy
+from tacita.risk.confidentiality_plot.files import Compared, compared
+from tacita.risk.confidentiality_plot.limits import Limits, limits_of
+from tacita.risk.confidentiality_plot.pairs import correct_links, likelihood_ratio, neighbourhoods, z_of_own
+from tacita.risk.confidentiality_plot.ranks import largest_units, ranks_kept
+from tacita.risk.confidentiality_plot.result import Confidentiality
+
+RATIO_PAIRS = 400_000_000
+"""With more pairs, over all strata, the likelihood ratio is worked out only if it is asked for."""
+LISTED_PAIRS = 1 << 25
+"""The same if so many of them are in strata so small that they are listed one by one, which takes longer."""
+
+
+def confidentiality(
+    original: Any,
+    released: Any,
+    keys: Any,
+    *,
+    strata: Any = None,
+    alpha: float = 0.05,
+    delta: float | None = None,
+    metric: str = "relative",
+    ratio: bool | None = None,
+    policy: Policy | None = None,
+    k: int | None = None,
+    r: float | None = None,
+    g: float = 1.0,
+    vertical: bool = False,
+    log: bool | str = False,
+    zeros: str = "shift",
+    size: str | None = None,
+) -> Confidentiality:
+    """How well each released record hides among the originals, and how far it was moved.
+
+    Record i of the released file masks record i of the original (matched by record number). The comparison variable
+    of a pair is z = ||y - x|| / ||y|| on the keys, or with another `metric` a distance. The critical distance delta is
+    such that a share `alpha` of the wrong pairs of a stratum has z < delta, or is given; neighbours of y are the
+    originals with z < delta. With `ratio` (by default unless the file is large) they are also found by the likelihood
+    ratio of Fellegi and Sunter, t(z) = m(z)/u(z) > tau. A record is unsafe below the line
+    (neighbours/k)^g + (perturbation/r)^g = 1, or with fewer than k neighbours if `vertical`; k and r are those of the
+    policy unless told. On the log scale (`log=True`) zeros are shifted, log(1 + x), or their records excluded; there z
+    depends on the unit of money, on the scale `log="unit_free"` it does not.
+
+    References: Seri and Polettini (2003), CASC deliverable 5-D5; Seri, A graphical framework to evaluate risk
+    assessment and information loss at individual level.
+
+    >>> import polars as pl
+    >>> firms = pl.DataFrame({"turnover": [10.0, 11.0, 12.0, 300.0]})
+    >>> masked = pl.DataFrame({"turnover": [11.0, 10.5, 12.5, 290.0]})
+    >>> found = confidentiality(firms, masked, ["turnover"], delta=0.2, k=3)
+    >>> found.neighbours.tolist(), found.unsafe.tolist()
+    ([3, 3, 2, 1], [False, False, True, True])
+    """
+    limits = limits_of(policy, k, r, g, vertical)
+    level = check.share("alpha", alpha, zero=False, one=False)
+    near = None if delta is None else check.number("delta", delta)
+    if near is not None and near <= 0:
+        raise TacitaError(f"delta must be above 0, since nothing is nearer than that; got {delta!r}.")
+    files = compared(original, released, keys, strata, metric, log, zeros, size)
+    said = {"metric": metric, "log": bool(log), "unit_free": log == "unit_free"}
+    return of_files(files, [level], near, ratio, limits, said)[0]
+
+
+def of_files(
+    files: Compared,
+    alphas: Sequence[float],
+    delta: float | None,
+    ratio: bool | None,
+    limits: Limits,
+    said: dict[str, Any],
+) -> list[Confidentiality]:
+    """The confidentiality of two files at each alpha; what does not depend on alpha is worked out once."""
+    y, x, metric, relative = files.where
+    rows_of = strata(files.stratum, len(files.record))
+    groups = [Group(rows, pairs(y[rows], x[rows], metric, relative=relative)) for rows in rows_of]
+    large = ratio is None and _many_pairs([len(rows) for rows in rows_of])
+    shared = {**said, **_at_any_alpha(files, groups), "limits": limits, "too_large": large}
+    likely = not large if ratio is None else ratio
+    return [
+        Confidentiality(
+            **shared,
+            **_by_distance(groups, len(files.record), alpha, delta),
+            **_by_ratio(groups, len(files.record), alpha, likely),
+            alpha=alpha if delta is None else None,
+            level=alpha,
+        )
+        for alpha in alphas
+    ]
+
+
+class Group(NamedTuple):
+    """One stratum: the rows of its records, and its pairs."""
+
+    rows: Ints
+    pairs: Pairs
+
+
+def _many_pairs(sizes: list[int]) -> bool:
+    """Whether the likelihood ratio would take more than a few seconds."""
+    return sum(n * n for n in sizes) > RATIO_PAIRS or sum(min(n * n, FEW) for n in sizes) > LISTED_PAIRS
+
+
+def _at_any_alpha(files: Compared, groups: list[Group]) -> dict[str, Any]:
+    correct, own = np.empty(len(files.record)), np.empty(len(files.record))
+    for rows, given in groups:
+        correct[rows], own[rows] = correct_links(given), z_of_own(given)
+    return {
+        "keys": files.keys,
+        "record": files.record,
+        "stratum": files.stratum,
+        "labels": files.labels,
+        "perturbation": files.perturbation,
+        "correct": correct,
+        "distance": own,
+        "largest": largest_units(files.size, files.stratum, files.record),
+        "ranks": ranks_kept(files.size, files.released_size, files.stratum, files.record, len(files.labels)),
+        "ranked": np.bincount(files.stratum[~np.isnan(files.size)], minlength=len(files.labels)),
+        "size": files.size_name,
+        "left_out": files.left_out,
+        "said": files.doubts,
+    }
+
+
+def _by_distance(groups: list[Group], n: int, alpha: float, delta: float | None) -> dict[str, Any]:
+    near, inside, deltas = np.zeros(n, np.int64), np.zeros(n, np.bool_), np.empty(len(groups))
+    for place, (rows, given) in enumerate(groups):
+        deltas[place], near[rows], inside[rows] = neighbourhoods(given, alpha, delta)
+    return {"delta": deltas, "neighbours": near, "inside": inside}
+
+
+def _by_ratio(groups: list[Group], n: int, alpha: float, asked: bool) -> dict[str, Any]:
+    if not asked:
+        return {"ratios": None, "likely_neighbours": None, "likely_inside": None}
+    near, inside, ratios = np.zeros(n, np.int64), np.zeros(n, np.bool_), []
+    for rows, given in groups:
+        ratio, near[rows], inside[rows] = likelihood_ratio(given, alpha)
+        ratios.append(ratio)
+    return {"ratios": tuple(ratios), "likely_neighbours": near, "likely_inside": inside}

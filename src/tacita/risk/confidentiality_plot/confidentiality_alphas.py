@@ -1,0 +1,109 @@
+"""How much the confidentiality plot depends on alpha, the share of wrong pairs that count as neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tacita import check, frame
+from tacita.check import TacitaError
+from tacita.policy import Policy
+from tacita.result import Result, columns, percent
+from tacita.risk.confidentiality_plot.confidentiality import of_files
+from tacita.risk.confidentiality_plot.files import compared
+from tacita.risk.confidentiality_plot.limits import limits_of
+from tacita.risk.confidentiality_plot.result import Confidentiality
+from tacita.risk.confidentiality_plot.tables import figure
+
+ALPHAS = (0.01, 0.05, 0.10)
+
+
+@dataclass(frozen=True, eq=False)
+class ConfidentialityAlphas(Result):
+    """The confidentiality of one file at several alphas."""
+
+    figure: ClassVar[str | None] = "alphas"
+
+    parts: Mapping[float, Confidentiality]
+    """By alpha."""
+
+    def __str__(self) -> str:
+        first, *_ = self.parts.values()
+        n, k = len(first.record), first.limits.k
+        rows: list[tuple[str, ...]] = [
+            ("alpha", "100 delta" if first.metric == "relative" else "delta", "alpha (n-1)", "neighbours",
+             "true link inside", "empty", "unsafe")
+        ]  # fmt: skip
+        for alpha, part in self.parts.items():
+            row = part.rows()[-1]
+            rows.append(
+                (
+                    f"{alpha:g}",
+                    figure((100 if part.metric == "relative" else 1) * row.delta),
+                    f"{row.expected_neighbours:.1f}",
+                    f"{row.mean_neighbours:.1f}",
+                    f"{row.true_link_inside:,} ({100 * row.true_link_inside / n:.1f})",
+                    f"{row.empty:,}",
+                    f"{row.unsafe:,} ({percent(row.unsafe / n)})",
+                )
+            )
+        cautions = [f"caution: {text}" for text in first.said]
+        for alpha, part in self.parts.items():
+            cautions += [f"alpha {alpha:g}: caution: {text}" for text in part.cautions if text not in first.said]
+        notes = "".join(f"\n{note}" for note in [*cautions, *first.notes])
+        return (
+            f"{check.counted(n, 'record')} on {', '.join(first.keys)} at {check.counted(len(self.parts), 'alpha')}; "
+            f"hold the number of neighbours against k = {k}\n{columns(rows, indent='')}{notes}"
+        )
+
+    def to_frame(self) -> frame.Frame:
+        """One row per alpha and stratum: delta, neighbours, true links inside, empty neighbourhoods, unsafe records."""
+        tables = [(alpha, part.table()) for alpha, part in self.parts.items()]
+        return frame.stacked(
+            [frame.beside(frame.table({"alpha": [alpha] * each.height}), each) for alpha, each in tables]
+        )
+
+    def figures(self) -> dict[str, Any]:
+        """The figures of the file by alpha."""
+        return {f"{alpha:g}": part.figures() for alpha, part in self.parts.items()}
+
+
+def confidentiality_alphas(
+    original: Any,
+    released: Any,
+    keys: Any,
+    alphas: Any = ALPHAS,
+    *,
+    strata: Any = None,
+    metric: str = "relative",
+    ratio: bool = False,
+    policy: Policy | None = None,
+    k: int | None = None,
+    r: float | None = None,
+    g: float = 1.0,
+    vertical: bool = False,
+    log: bool | str = False,
+    zeros: str = "shift",
+    size: str | None = None,
+) -> ConfidentialityAlphas:
+    """`confidentiality` at several alphas: is a record safe only because many pairs were allowed to look alike?
+
+    With a higher alpha the critical distance grows, and with it the neighbours of every record: fewer are unsafe, and
+    more have their true original on the intruder's list. What does not depend on alpha is worked out once. Options are
+    those of `confidentiality`. Seri and Polettini (2003), figure 10.
+
+    >>> import polars as pl
+    >>> firms = pl.DataFrame({"turnover": [10.0, 11.0, 12.0, 300.0]})
+    >>> found = confidentiality_alphas(firms, firms, ["turnover"], (0.2, 0.4), k=3)
+    >>> [int(part.unsafe.sum()) for part in found.parts.values()]
+    [4, 3]
+    """
+    if isinstance(alphas, str) or not isinstance(alphas, Sequence) or not len(alphas):
+        raise TacitaError(f"alphas must be a list of shares, as in (0.01, 0.05, 0.1); got {alphas!r}.")
+    levels = list(dict.fromkeys(check.share("alphas", alpha, zero=False, one=False) for alpha in alphas))
+    limits = limits_of(policy, k, r, g, vertical)
+    files = compared(original, released, keys, strata, metric, log, zeros, size)
+    said = {"metric": metric, "log": bool(log), "unit_free": log == "unit_free"}
+    found = of_files(files, levels, None, ratio, limits, said)
+    return ConfidentialityAlphas(dict(zip(levels, found, strict=True)))

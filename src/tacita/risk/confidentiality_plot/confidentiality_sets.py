@@ -1,0 +1,106 @@
+"""Several key sets in one call: all tables of Seri and Polettini (2003)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tacita import check, frame
+from tacita.check import TacitaError
+from tacita.result import Result, columns
+from tacita.risk.confidentiality_plot.confidentiality import confidentiality
+from tacita.risk.confidentiality_plot.files import aligned
+from tacita.risk.confidentiality_plot.result import Confidentiality
+from tacita.risk.confidentiality_plot.tables import ks_text
+
+
+@dataclass(frozen=True, eq=False)
+class ConfidentialitySets(Result):
+    """The confidentiality of one file under several key sets. `print` shows the tables of the reference."""
+
+    figure: ClassVar[str | None] = "confidentiality_panels"
+
+    parts: Mapping[str, Confidentiality]
+    """By name of the key set."""
+
+    def __str__(self) -> str:
+        texts = [f"{name}: {part._headline()}" for name, part in self.parts.items()]
+        tables = "\n\n".join(f"Table {place}. {text}" for place, text in enumerate(self._tables(), start=1))
+        cautions = {f"{name}: caution: {text}" for name, part in self.parts.items() for text in part.cautions}
+        notes = dict.fromkeys(note for part in self.parts.values() for note in part.notes)
+        last = "\n".join([*sorted(cautions), *notes])
+        return "\n".join(texts) + "\n\n" + tables + (f"\n\n{last}" if last else "")
+
+    def _tables(self) -> list[str]:
+        texts = []
+        if any(part.ratios is not None for part in self.parts.values()):
+            texts.append(
+                f"Kolmogorov-Smirnov distance D of z over true links and over other pairs, with nominal ln p\n"
+                f"{self.ks_text()}"
+            )
+        texts += [f"{name}: {', '.join(part.keys)}\n{part.table_text()}" for name, part in self.parts.items()]
+        for size, part in self._by_size().items():
+            texts.append(f"Which of the ten largest units by {size} keep their rank\n{part.rank_text()}")
+        return texts
+
+    def ks_text(self) -> str:
+        """Table 1 for print. Key sets that leave out different records have a table each."""
+        groups: dict[tuple[Any, ...], dict[str, Confidentiality]] = {}
+        for name, part in self.parts.items():
+            groups.setdefault((part.labels, tuple(part.records.tolist())), {})[name] = part
+        texts = []
+        for group in groups.values():
+            first, *_ = group.values()
+            rows = ks_text(first.labels, first.records, {name: part.ratios for name, part in group.items()})
+            texts.append(columns(rows, indent=""))
+        return "\n".join(texts)
+
+    def ks_table(self) -> frame.Frame:
+        """Table 1: one row per key set and stratum, with D and ln p."""
+        return self._stacked({name: part.ks_table() for name, part in self.parts.items()})
+
+    def rank_table(self) -> frame.Frame:
+        """Table 6: one row per stratum and size variable, with the ranks that are kept."""
+        return self._stacked({size: part.rank_table() for size, part in self._by_size().items()}, "size")
+
+    def _by_size(self) -> dict[str, Confidentiality]:
+        """The first key set of each size variable."""
+        found: dict[str, Confidentiality] = {}
+        for part in self.parts.values():
+            found.setdefault(part.size, part)
+        return found
+
+    def to_frame(self) -> frame.Frame:
+        """Tables 2 to 5: one row per key set and stratum."""
+        return self._stacked({name: part.table() for name, part in self.parts.items()})
+
+    def figures(self) -> dict[str, Any]:
+        """The figures of the file by key set."""
+        return {name: part.figures() for name, part in self.parts.items()}
+
+    @staticmethod
+    def _stacked(tables: Mapping[str, frame.Frame], what: str = "keys") -> frame.Frame:
+        named = [frame.beside(frame.table({what: [name] * each.height}), each) for name, each in tables.items()]
+        return frame.stacked(named)
+
+
+def confidentiality_sets(original: Any, released: Any, key_sets: Any, **options: Any) -> ConfidentialitySets:
+    """`confidentiality` for several key sets at once: the tables of Seri and Polettini (2003) in one call.
+
+    `key_sets` are lists of keys by name, or just lists, which are then called case 1, case 2, and so on. Options are
+    those of `confidentiality`.
+
+    >>> import polars as pl
+    >>> firms = pl.DataFrame({"turnover": [10.0, 11.0, 300.0], "employees": [3.0, 4.0, 90.0]})
+    >>> found = confidentiality_sets(firms, firms, {"one": ["turnover"], "two": ["turnover", "employees"]}, delta=0.2)
+    >>> [part.neighbours.tolist() for part in found.parts.values()]
+    [[2, 2, 1], [2, 2, 1]]
+    """
+    if isinstance(key_sets, Sequence) and not isinstance(key_sets, str):
+        key_sets = {f"case {place}": keys for place, keys in enumerate(key_sets, start=1)}
+    sets = check.mapping("key_sets", key_sets)
+    if not sets:
+        raise TacitaError("name at least one set of keys; pass key_sets={'small': [...], 'large': [...]}.")
+    first, second = aligned(original, released)
+    return ConfidentialitySets({name: confidentiality(first, second, keys, **options) for name, keys in sets.items()})

@@ -1,0 +1,59 @@
+"""Signs that a released file is in another order than the original: then every record would look well protected."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita import check
+from tacita.arrays import Floats
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.distance.comparison import common_codes
+
+FEWEST = 10
+"""With fewer records a rank correlation says nothing."""
+CHANCE = 2.0
+"""A rank correlation below so many standard errors may be chance."""
+
+
+def doubts(original: Data, released: Data, strata: tuple[str, ...], x: Floats, y: Floats) -> tuple[str, ...]:
+    """What speaks against record i of the one file being record i of the other: one sentence each."""
+    found = []
+    other = _other_stratum(original, released, strata)
+    if other:
+        found.append(
+            f"{check.counted(other, 'record')} of {len(original):,} have other strata in the released file: check that "
+            f"both files have the same order, or that strata were recoded; records are matched by their number."
+        )
+    most = _greatest_correlation(x, y) if len(x) >= FEWEST else np.inf
+    if len(x) >= FEWEST and most * np.sqrt(len(x) - 1.0) < CHANCE:
+        found.append(
+            f"released keys are no more like their own originals than chance would have it (rank correlation at most "
+            f"{most:.2f}): check that both files have the same order; records are matched by their number."
+        )
+    return tuple(found)
+
+
+def _other_stratum(original: Data, released: Data, strata: tuple[str, ...]) -> int:
+    """How many records have another stratum in the released file, where it has the variables."""
+    differs = np.zeros(len(original), dtype=np.bool_)
+    for name in strata:
+        if name not in released.columns:
+            continue
+        try:
+            first, second = common_codes(original, released, name)
+        except TacitaError:  # another kind of value: recoded throughout
+            return len(original)
+        differs |= (first != second) & ~(np.isnan(first) & np.isnan(second))
+    return int(differs.sum())
+
+
+def _greatest_correlation(x: Floats, y: Floats) -> float:
+    """Spearman's rank correlation of the key that has the greatest; infinite if nothing can be said."""
+    from scipy.stats import rankdata
+
+    found = []
+    for before, after in zip(x.T, y.T, strict=True):
+        if np.ptp(before) > 0 and np.ptp(after) > 0:
+            found.append(float(np.corrcoef(rankdata(before), rankdata(after))[0, 1]))
+    return max(found, default=np.inf)

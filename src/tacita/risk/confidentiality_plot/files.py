@@ -1,0 +1,142 @@
+"""Two files of the same units: their numeric keys side by side, as far as they can be compared."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from tacita import check
+from tacita.arrays import Floats, Ints
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.distance.distances import log_scale
+from tacita.risk.confidentiality_plot.doubts import doubts
+from tacita.risk.confidentiality_plot.scale import METRICS, Space, log_ratio, perturbation, space, unit_free_log
+
+ZEROS = ("shift", "exclude")
+LOGS = (False, True, "unit_free")
+
+
+class Compared(NamedTuple):
+    """The records of two files that can be compared."""
+
+    keys: tuple[str, ...]
+    record: Ints
+    """By record: its number."""
+    stratum: Ints
+    """By record: the place of its stratum in `labels`."""
+    labels: tuple[str, ...]
+    where: Space
+    """The records in the coordinates that distances are taken in."""
+    perturbation: Floats
+    """By record: how far it was moved, as a share."""
+    size: Floats
+    """By record: the size variable in the original file."""
+    released_size: Floats
+    size_name: str
+    left_out: int
+    """Records that could not be compared."""
+    doubts: tuple[str, ...]
+    """Signs that the records of the two files are not the same units."""
+
+
+def compared(
+    original: Any, released: Any, keys: Any, strata: Any, metric: str, log: bool | str, zeros: str, size: str | None
+) -> Compared:
+    """Both files' records with all keys, on the scale asked for; what does not fit is left out and counted."""
+    names, by = check.names("keys", keys), check.names("strata", strata)
+    first, second = aligned(original, released)
+    _check_columns(first, second, names, by, size)
+    check.one_of("metric", metric, METRICS)
+    check.one_of("zeros", zeros, ZEROS)
+    x, y = (np.column_stack([data.numbers(name) for name in names]) for data in (first, second))
+    _check_finite(x, y, names)
+    x, y, rows = _on_scale(x, y, log, zeros)
+    if not len(rows):
+        raise TacitaError("no record has all keys in both files; there is nothing to compare.")
+    where = space(y, x, metric, unit_free=log == "unit_free")
+    stratum, labels = _strata(first, by, rows)
+    return Compared(
+        keys=names,
+        record=first.record[rows],
+        stratum=stratum,
+        labels=labels,
+        where=where,
+        perturbation=log_ratio(y, x) if log == "unit_free" else perturbation(where),
+        size=first.numbers(size or names[0])[rows],
+        released_size=second.numbers(size or names[0])[rows],
+        size_name=size or names[0],
+        left_out=len(first) - len(rows),
+        doubts=doubts(first, second, by, x, y),
+    )
+
+
+def aligned(original: Any, released: Any) -> tuple[Data, Data]:
+    """Both files with the records of the original in its order, matched by record number."""
+    first, second = Data.of(original), Data.of(released)
+    if len(first) == 0:
+        raise TacitaError("the original file has no records; there is nothing to compare.")
+    if np.array_equal(first.record, second.record):
+        return first, second
+    order = np.argsort(second.record, kind="stable")
+    place = np.searchsorted(second.record[order], first.record)
+    found = place < len(order)
+    found[found] = second.record[order][place[found]] == first.record[found]
+    if not found.all() or len(first) != len(second):
+        raise TacitaError(
+            f"the released file must have the records of the original; it has {len(second):,} for {len(first):,}, "
+            f"compare files of the same units."
+        )
+    return first, second.take(order[place])
+
+
+def _on_scale(x: Floats, y: Floats, log: bool | str, zeros: str) -> tuple[Floats, Floats, Ints]:
+    """The rows that have all keys on the scale, and which they are."""
+    if log not in LOGS:
+        raise TacitaError(f"log must be False, True or 'unit_free'; got {log!r}.")
+    kept = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
+    if log:
+        how: Literal["shift", "exclude"] = "shift" if zeros == "shift" else "exclude"
+        if log == "unit_free":
+            x, y, fits = unit_free_log(x, y, shift=how == "shift")
+        else:
+            (x, x_fits), (y, y_fits) = log_scale(x, how), log_scale(y, how)
+            fits = x_fits & y_fits
+        kept &= fits
+    rows = np.flatnonzero(kept)
+    return np.ascontiguousarray(x[rows]), np.ascontiguousarray(y[rows]), rows
+
+
+def _check_columns(first: Data, second: Data, names: tuple[str, ...], by: tuple[str, ...], size: str | None) -> None:
+    if not names:
+        raise TacitaError("name at least one numeric key; pass keys=[...].")
+    wanted = [*names, *([size] if size else [])]
+    check.columns_exist("keys", wanted, first.columns)
+    check.columns_exist("keys of the released file", wanted, second.columns)
+    check.columns_exist("strata", by, first.columns)
+    both = [name for name in by if name in names]
+    if both:
+        raise TacitaError(
+            f"strata are shown by their values, so they must not be keys; leave out {check.quoted(both)}."
+        )
+
+
+def _check_finite(x: Floats, y: Floats, names: tuple[str, ...]) -> None:
+    infinite = np.isinf(x).any(axis=0) | np.isinf(y).any(axis=0)
+    if infinite.any():
+        wrong = [name for place, name in enumerate(names) if np.atleast_1d(infinite)[place]]
+        raise TacitaError(f"keys must be finite; {check.quoted(wrong)} has infinite values, correct the file.")
+
+
+def _strata(data: Data, by: tuple[str, ...], rows: Ints) -> tuple[Ints, tuple[str, ...]]:
+    """By record the place of its stratum, and the names of the strata in order."""
+    if not by:
+        return np.zeros(len(rows), dtype=np.int64), ("",)
+    from tacita.keys.table import distinct_keys
+
+    coded = [data.coded(name) for name in by]
+    place, codes = distinct_keys([each.codes[rows] for each in coded], [len(each.values) for each in coded])
+    texts = [["(missing)", *(str(value) for value in each.values)] for each in coded]
+    labels = tuple(" x ".join(text[code] for text, code in zip(texts, row, strict=True)) for row in codes.tolist())
+    return place.astype(np.int64), labels

@@ -1,0 +1,1 @@
+"""Can a record be recognised? Measures of re-identification on categorical keys."""

@@ -1,0 +1,188 @@
+"""Individual risk: how likely is each record to be re-identified?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tacita import check, frame
+from tacita.arrays import Floats
+from tacita.data import Data
+from tacita.keys import exact_sums
+from tacita.keys.table import KeyTable, key_table, survey_weights
+from tacita.result import Result
+from tacita.risk.identity.negative_binomial import approximate_reciprocal, expected_reciprocal, population_quantile
+from tacita.risk.spread import Spread, spread
+from tacita.scenario import Scenario
+
+METHODS = ("exact", "approximate")
+
+
+def base_risk(table: KeyTable, method: str = "exact", quantile: float | None = None) -> Floats:
+    """By key: the probability of a correct link when the intruder tries, E[1/F | f], or 1/F where F is known.
+
+    With a quantile q it is 1/F_q, F_q the q-quantile of F | f: a low q gives a cautious, higher risk.
+    """
+    check.one_of("method", method, METHODS)
+    if table.source == "register":
+        return 1.0 / table.population_count
+    f, p = table.sample_count, table.sampling_probability
+    if quantile is not None:
+        return 1.0 / population_quantile(f, p, check.share("quantile", quantile, zero=False, one=False))
+    return expected_reciprocal(f, p) if method == "exact" else approximate_reciprocal(f, p)
+
+
+def attack_probability(table: KeyTable, scenario: Scenario, weights: Floats | None) -> Floats:
+    """P(L): the probability that the intruder tries a record, by key; by record under M5."""
+    if scenario.attack == "M1":
+        return np.full(len(table.codes), 1.0 / table.size)
+    if scenario.attack == "M2":
+        return table.sampling_probability
+    if scenario.attack == "M4":
+        return np.full(len(table.codes), float(scenario.attack_probability or 0.0))
+    if scenario.attack == "M5" and weights is not None:
+        return np.minimum(1.0, 1.0 / weights)
+    return np.ones(len(table.codes))
+
+
+@dataclass(frozen=True, eq=False)
+class IndividualRisk(Result):
+    """The risk of re-identification of every record."""
+
+    figure: ClassVar[str | None] = "risk_histogram"
+
+    table: KeyTable
+    """The keys."""
+    base: Floats
+    """By key: the probability of a correct link when the intruder tries."""
+    attack: Floats
+    """The probability that he tries: by key, by record under attack model M5."""
+    error_free: float
+    """The probability that all keys agree in file and register."""
+    method: str
+    """exact or approximate, or the quantile of F that was used."""
+    attack_model: str
+    """M1 to M5."""
+    quantile: float | None = None
+    """The quantile of F at which the risk was taken; None: its expectation."""
+
+    @cached_property
+    def risk(self) -> Floats:
+        """By record: P(L) r, an upper bound where keys can be in error."""
+        if self.by_record:
+            return self.table.per_record(self.base) * self.attack
+        return self.table.per_record(self.by_key)
+
+    @property
+    def by_record(self) -> bool:
+        """Whether the probability of an attack differs inside a key."""
+        return self.attack_model == "M5"
+
+    @cached_property
+    def by_key(self) -> Floats:
+        """By key: P(L) r; not defined under M5, where it differs inside a key."""
+        return self.base * self.attack
+
+    @cached_property
+    def attack_total(self) -> Floats:
+        """By key: the sum of P(L) over the records that carry it."""
+        if self.by_record:
+            keys = len(self.table.codes)
+            return exact_sums.as_float(
+                exact_sums.group_sums(self.attack, self.table.row, keys, exact_sums.SMALL_BITS), exact_sums.SMALL_BITS
+            )
+        return self.attack * self.table.records
+
+    @property
+    def lower(self) -> Floats:
+        """By record: the lower value, when a key error always prevents a link."""
+        return self.error_free * self.risk
+
+    @cached_property
+    def spread(self) -> Spread:
+        """Minimum, quartiles, mean and maximum over records."""
+        if self.by_record:
+            return spread(self.risk)
+        return spread(self.by_key, self.table.records)
+
+    def population_quantile(self, share: float) -> Floats:
+        """By record: the quantile of F given f, the uncertainty behind a risk; F where it is known."""
+        table = self.table
+        if table.source == "register":
+            return table.per_record(table.population_count)
+        level = check.share("share", share, zero=False, one=False)
+        return table.per_record(population_quantile(table.sample_count, table.sampling_probability, level))
+
+    def records_above(self, limit: float) -> int:
+        """How many records have a higher risk."""
+        if self.by_record:
+            return int((self.risk > limit).sum())
+        return int(self.table.records[self.by_key > limit].sum())
+
+    def __str__(self) -> str:
+        of = f"{self.table.size:,} records"
+        return f"individual risk of {of}: mean {self.spread.mean:.3g}, highest {self.spread.maximum:.3g}"
+
+    def to_frame(self) -> frame.Frame:
+        """One row per record: f, F and the risk."""
+        return frame.table(
+            {
+                "f": self.table.per_record(self.table.sample_count),
+                "F": self.table.per_record(self.table.population_count),
+                "risk": self.risk,
+            }
+        )
+
+
+def individual_risk_of(
+    table: KeyTable,
+    scenario: Scenario,
+    weights: Floats | None,
+    *,
+    method: str = "exact",
+    quantile: float | None = None,
+) -> IndividualRisk:
+    """Individual risk of a key table."""
+    return IndividualRisk(
+        table=table,
+        base=base_risk(table, method, quantile),
+        attack=attack_probability(table, scenario, weights),
+        error_free=prod(1.0 - scenario.error_rates.get(name, 0.0) for name in table.keys),
+        method=method if quantile is None else f"quantile {quantile:g} of F",
+        attack_model=scenario.attack,
+        quantile=quantile,
+    )
+
+
+def individual_risk(
+    data: Any,
+    scenario: Scenario,
+    *,
+    method: str = "exact",
+    quantile: float | None = None,
+    register: Any = None,
+) -> IndividualRisk:
+    """The probability that each record is correctly re-identified (Benedetti and Franconi).
+
+    An intruder with a register of the whole population finds F people with the key of a record and picks one: he is
+    right with probability 1/F. F is not known; given the f records of the file with that key it is taken as negative
+    binomial with p = f / (sum of weights), and the risk is E[1/F | f] = (p/f) 2F1(1, 1; f+1; 1-p). With a register
+    F is known and the risk is 1/F. The scenario's attack model gives the probability that he tries at all.
+
+    `method="approximate"` gives the figures of sdcMicro; `quantile=0.05` the risk at a low quantile of F | f.
+
+    Reference: Polettini (2003), Some remarks on the individual risk methodology.
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"region": ["north", "north", "south"], "w": [20.0, 20.0, 20.0]})
+    >>> individual_risk(people, Scenario(keys=["region"], weight="w")).risk.round(4).tolist()
+    [0.0443, 0.0443, 0.1577]
+    """
+    data = Data.of(data)
+    table = key_table(data, scenario, register=register)
+    weights = survey_weights(data, scenario) if scenario.attack == "M5" else None
+    return individual_risk_of(table, scenario, weights, method=method, quantile=quantile)

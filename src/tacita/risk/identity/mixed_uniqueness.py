@@ -1,0 +1,157 @@
+"""Uniqueness on mixed keys: categorical keys that agree, and numbers within a tolerance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacita import check, frame
+from tacita.arrays import Floats, Ints
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.data.data import among_codes
+from tacita.distance.comparison import check_sizes
+from tacita.keys.matching import combined
+from tacita.result import Result, percent
+from tacita.scenario import Scenario, with_codes
+
+
+def neighbours(groups: Ints, values: Floats, wanted: Ints, centre: Floats, reach: Floats) -> Ints:
+    """How many records of the wanted group lie within reach of the centre in every number."""
+    from tacita.distance.tree import build, count_within
+
+    # The group is one more dimension with no reach; a wide one, so that the tree splits it first.
+    width = 1.0 + 2.0 * float(np.ptp(values, axis=0).max())
+    points = np.column_stack([groups * width, values])
+    centre, reach = np.column_stack([wanted * width, centre]), np.column_stack([np.zeros(len(wanted)), reach])
+    return count_within(build(points), centre, reach)
+
+
+@dataclass(frozen=True, eq=False)
+class MixedUniqueness(Result):
+    """How many records an intruder could not tell from each record, knowing numbers only within a tolerance."""
+
+    size: int
+    """Number of records."""
+    count: Ints
+    """By record: records that agree on the categorical keys and lie within the tolerance, itself included."""
+    keys: tuple[str, ...]
+    """The categorical keys."""
+    tolerance: Mapping[str, float]
+    """By numeric key."""
+    relative: bool
+    """Whether tolerances are shares of the record's own value."""
+
+    @property
+    def unique(self) -> int:
+        """Records that nobody else could be."""
+        return int((self.count == 1).sum())
+
+    def below(self, k: int) -> int:
+        """Records with fewer than k candidates."""
+        return int((self.count < check.whole("k", k, 2)).sum())
+
+    def __str__(self) -> str:
+        kind = "of its value" if self.relative else "absolute"
+        known = ", ".join(f"{name} +- {width:g}" for name, width in self.tolerance.items())
+        keys = ", ".join(self.keys) or "no categorical keys"
+        return (
+            f"{self.unique:,} of {self.size:,} records are unique ({percent(self.unique / self.size)}) on {keys} "
+            f"and {known} ({kind})"
+        )
+
+    def to_frame(self) -> frame.Frame:
+        """One row per record: its number of candidates."""
+        return frame.table({"candidates": self.count})
+
+    def record_columns(self) -> dict[str, Any]:
+        """The number of candidates of each record."""
+        return {"candidates": self.count}
+
+    def figures(self) -> dict[str, Any]:
+        """Unique records, and what was taken as known."""
+        return {"unique": self.unique, "tolerance": dict(self.tolerance), "relative": self.relative}
+
+
+def mixed_uniqueness(
+    data: Any, scenario: Scenario, tolerance: Mapping[str, float] | float, *, relative: bool = False
+) -> MixedUniqueness:
+    """How many records share the categorical keys and lie within a tolerance of the numeric keys.
+
+    Record h counts for i if all categorical keys agree and |x_hj - x_ij| <= tol_j for each numeric key, with
+    tol_j absolute, or relative to |x_ij|. A record's own blanks widen who it could be, others' blanks do not help it
+    (the one_way rule, here whatever the scenario's rule: a blank number has no distance). A code for not applicable is
+    no blank: only records with the same code agree with it.
+
+    >>> import polars as pl
+    >>> firms = pl.DataFrame({"industry": ["a", "a", "a", "b"], "turnover": [100.0, 104.0, 250.0, 101.0]})
+    >>> scenario = Scenario(keys=["industry"], numeric_keys=["turnover"])
+    >>> mixed_uniqueness(firms, scenario, 0.05, relative=True).count.tolist()
+    [2, 2, 1, 1]
+    """
+    data = with_codes(Data.of(data), scenario)
+    scenario.check_against(data)
+    if not scenario.numeric_keys:
+        raise TacitaError("mixed uniqueness needs numeric keys; pass numeric_keys=[...] in the scenario.")
+    widths = _widths(scenario, tolerance)
+    codes = [data.coded(name).codes for name in scenario.keys]
+    kinds, numbers = zip(*(_kinds_and_numbers(data, name) for name in scenario.numeric_keys), strict=True)
+    values = np.column_stack(numbers)
+    for name, column in zip(scenario.numeric_keys, values.T, strict=True):
+        check_sizes(name, column)
+    reach = np.abs(values) * widths if relative else np.broadcast_to(widths, values.shape)
+    # Where nothing is not applicable the numbers alone say whether they are missing.
+    count = _by_pattern([*codes, *(kind for kind in kinds if kind.max() > 1)], values, reach)
+    named = dict(zip(scenario.numeric_keys, widths.tolist(), strict=True))
+    return MixedUniqueness(len(data), count, scenario.keys, named, relative)
+
+
+def _kinds_and_numbers(data: Data, name: str) -> tuple[Ints, Floats]:
+    """A numeric key as a category, 0 where it is missing, 1 for a number, more for each code for not applicable, and as
+    a number, which is the same for all that have such a code."""
+    known, values = data.variable(name), data.numbers(name)
+    kinds = (~np.isnan(values)).astype(np.int64)
+    raw = frame.numbers(data.table, name)
+    for kind, code in enumerate((code for code in known.not_applicable if code != ""), start=3):
+        kinds[among_codes(raw, [code], ())] = kind
+    if "" in known.not_applicable:
+        kinds[kinds == 0] = 2
+    return kinds, np.where(kinds > 1, 0.0, values)
+
+
+def _widths(scenario: Scenario, tolerance: Mapping[str, float] | float) -> Floats:
+    if not isinstance(tolerance, Mapping):
+        tolerance = dict.fromkeys(scenario.numeric_keys, tolerance)
+    absent = [name for name in scenario.numeric_keys if name not in tolerance]
+    if absent:
+        raise TacitaError(f"give a tolerance for every numeric key; {check.quoted(absent)} has none.")
+    check.columns_exist("tolerance", list(tolerance), scenario.numeric_keys)
+    widths = [check.number(f"tolerance of {name!r}", tolerance[name]) for name in scenario.numeric_keys]
+    if min(widths) < 0:
+        raise TacitaError(f"a tolerance must not be negative; got {min(widths):g}.")
+    return np.array(widths)
+
+
+def _by_pattern(codes: list[Any], values: Floats, reach: Floats) -> Ints:
+    """Counts for the records of each pattern of blanks, among the records that show at least as much."""
+    n, keys = len(values), len(codes)
+    shown = np.column_stack([*(column > 0 for column in codes), ~np.isnan(values)])
+    bits = shown @ (np.int64(1) << np.arange(shown.shape[1], dtype=np.int64))
+    count = np.zeros(n, dtype=np.int64)
+    for pattern in np.unique(bits):
+        rows, others = np.flatnonzero(bits == pattern), np.flatnonzero(bits & pattern == pattern)
+        categorical = [codes[j] for j in range(keys) if pattern >> j & 1]
+        numeric = [j for j in range(values.shape[1]) if pattern >> (keys + j) & 1]
+        sizes = [int(column.max()) + 1 for column in categorical]
+        both = np.concatenate([others, rows])
+        groups = np.unique(combined([column[both] for column in categorical], sizes, len(both)), return_inverse=True)[1]
+        of_others, of_rows = groups[: len(others)], groups[len(others) :]
+        if not numeric:
+            count[rows] = np.bincount(of_others)[of_rows]
+            continue
+        centre, width = values[rows][:, numeric], reach[rows][:, numeric]
+        count[rows] = neighbours(of_others, values[others][:, numeric], of_rows, centre, width)
+    return count

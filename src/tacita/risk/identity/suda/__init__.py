@@ -1,0 +1,1 @@
+"""SUDA: special uniques, the records that few variables suffice to single out."""

@@ -1,0 +1,227 @@
+"""Unsafe combinations: every table of a few keys, and which of its cells are too small (as mu-ARGUS shows them)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from tacita import check, frame
+from tacita.arrays import Bools, Ints
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.keys.matching import combined
+from tacita.keys.table import KeyTable, key_table
+from tacita.result import Result, columns
+from tacita.scenario import Scenario
+
+MOST_TABLES = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class UnsafeCombinations(Result):
+    """Cells with at most `threshold` records, in every table that was asked for."""
+
+    table: KeyTable
+    """The keys."""
+    tables: tuple[tuple[str, ...], ...]
+    """The combinations of variables, one per table."""
+    thresholds: tuple[int, ...]
+    """Of each table: a cell is unsafe if it has at most so many records."""
+    unsafe: tuple[int, ...]
+    """Of each table: its unsafe cells."""
+    records: tuple[int, ...]
+    """Of each table: the records in them."""
+    by_variable: Mapping[tuple[str, int], int]
+    """Unsafe cells by variable and number of dimensions."""
+    by_category: Mapping[str, Ints]
+    """By variable: unsafe cells (all tables) for each of its categories, missing first."""
+    per_key: Ints
+    """By key: in how many tables it lies in an unsafe cell."""
+
+    @property
+    def total(self) -> int:
+        """Unsafe cells in all tables."""
+        return sum(self.unsafe)
+
+    @property
+    def records_unsafe(self) -> int:
+        """Records that lie in at least one unsafe cell."""
+        return int(self.table.records[self.per_key > 0].sum())
+
+    def __str__(self) -> str:
+        sizes = sorted({len(names) for names in self.tables})
+        rows = [("unsafe combinations", *(f"{size} dim" for size in sizes))]
+        for name in self.table.keys:
+            rows.append((name, *(f"{self.by_variable.get((name, size), 0):,}" for size in sizes)))
+        head = (
+            f"{self.total:,} unsafe cells in {check.counted(len(self.tables), 'table')}; "
+            f"{self.records_unsafe:,} of {self.table.size:,} records lie in one"
+        )
+        return f"{head}\n{columns(rows, indent='')}"
+
+    def to_frame(self) -> frame.Frame:
+        """One row per table."""
+        return frame.table(
+            {
+                "combination": [" x ".join(names) for names in self.tables],
+                "dimensions": [len(names) for names in self.tables],
+                "threshold": list(self.thresholds),
+                "unsafe_cells": list(self.unsafe),
+                "unsafe_records": list(self.records),
+            }
+        )
+
+    def categories(self, variable: str) -> frame.Frame:
+        """One row per category of a variable, with its unsafe cells; an internal table, since it shows values."""
+        check.columns_exist("variable", [variable], self.table.keys)
+        values = self.table.values[self.table.keys.index(variable)]
+        shown = ["(missing)", *(str(value) for value in values)]
+        return frame.table({"category": shown, "unsafe_cells": self.by_category[variable]})
+
+    def per_record(self) -> Ints:
+        """By record: in how many tables it lies in an unsafe cell."""
+        return self.table.per_record(self.per_key)
+
+    def record_columns(self) -> dict[str, Any]:
+        """In how many tables each record lies in an unsafe cell."""
+        return {"unsafe_combinations": self.per_record()}
+
+    def figures(self) -> dict[str, Any]:
+        """Tables, unsafe cells and the records in them."""
+        return {
+            "tables": len(self.tables),
+            "unsafe_cells": self.total,
+            "records": self.records_unsafe,
+            "by_variable": {name: self._by_size(name) for name in self.table.keys},
+        }
+
+    def _by_size(self, name: str) -> dict[str, int]:
+        return {str(size): cells for (variable, size), cells in self.by_variable.items() if variable == name}
+
+
+def unsafe_cells(codes: Sequence[Any], sizes: Sequence[int], records: Ints, threshold: int) -> tuple[Bools, Ints]:
+    """By key whether its cell is unsafe, and by key the number of its cell."""
+    numbers = combined(codes, sizes, len(records))
+    cell = np.unique(numbers, return_inverse=True)[1]
+    count = np.bincount(cell, weights=records)
+    unsafe: Bools = (count <= threshold)[cell]
+    return unsafe, cell
+
+
+def unsafe_combinations_of(
+    table: KeyTable, tables: Sequence[tuple[str, ...]], thresholds: Sequence[int]
+) -> UnsafeCombinations:
+    """Unsafe combinations of a key table; missing is a category of its own, as in any table."""
+    by_variable: dict[tuple[str, int], int] = {}
+    by_category = {
+        name: np.zeros(len(values) + 1, dtype=np.int64) for name, values in zip(table.keys, table.values, strict=True)
+    }
+    per_key = np.zeros(len(table.codes), dtype=np.int64)
+    found, in_them = [], []
+    for names, threshold in zip(tables, thresholds, strict=True):
+        places = [table.keys.index(name) for name in names]
+        sizes = [len(table.values[place]) + 1 for place in places]
+        unsafe, cell = unsafe_cells([table.codes[:, place] for place in places], sizes, table.records, threshold)
+        per_key += unsafe
+        rows = np.flatnonzero(unsafe)
+        first = rows[np.unique(cell[rows], return_index=True)[1]]
+        found.append(len(first))
+        in_them.append(int(table.records[unsafe].sum()))
+        for name, place in zip(names, places, strict=True):
+            by_variable[name, len(names)] = by_variable.get((name, len(names)), 0) + len(first)
+            by_category[name] += np.bincount(table.codes[first, place], minlength=len(by_category[name]))
+    return UnsafeCombinations(
+        table, tuple(tables), tuple(thresholds), tuple(found), tuple(in_them), by_variable, by_category, per_key
+    )
+
+
+def up_to(keys: Sequence[str], largest: int) -> Iterator[tuple[str, ...]]:
+    """Every combination of 1 to `largest` keys."""
+    for size in range(1, largest + 1):
+        yield from combinations(keys, size)
+
+
+def by_identification_level(levels: Mapping[str, int]) -> list[tuple[str, ...]]:
+    """The combinations that identification levels call for: one variable of each level, 1 the most identifying.
+
+    A variable of level i also counts as one of every higher-numbered (less identifying) level, as in the Dutch rule
+    "extremely x very x identifying". Level 0 takes no part.
+    """
+    used = {name: check.whole(f"level of {name!r}", level, 0) for name, level in levels.items()}
+    deepest = max(used.values(), default=0)
+    choices = [[name for name, level in used.items() if 0 < level <= wanted] for wanted in range(1, deepest + 1)]
+    found = {tuple(name for name in used if name in chosen) for chosen in map(set, product(*choices))}
+    return sorted(
+        (names for names in found if len(names) == deepest), key=lambda names: [list(used).index(n) for n in names]
+    )
+
+
+def unsafe_combinations(
+    data: Any,
+    scenario: Scenario,
+    *,
+    threshold: int | Iterable[int] = 3,
+    largest: int | None = None,
+    levels: Mapping[str, int] | None = None,
+    tables: Mapping[Any, int] | None = None,
+) -> UnsafeCombinations:
+    """Combinations of key values that at most `threshold` records have, in every table of a few keys.
+
+    Three ways to say which tables: all of 1 to `largest` keys (3 unless given), with one threshold or one per number of
+    dimensions; `levels`, an identification level for each key (1 the most identifying), one variable of each level
+    making a table; or `tables`, combinations by name with a threshold each, `{("region", "age"): 10}` or
+    `{"region x age": 10}`. A cell is unsafe if 0 < count <= threshold, as in mu-ARGUS; k-anonymity is violated at
+    count < k. Missing is a category.
+
+    Reference: mu-ARGUS 5.1 user's manual, section 3.1.
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"sex": ["f", "f", "f", "m"], "region": ["north", "north", "south", "south"]})
+    >>> unsafe_combinations(people, Scenario(keys=["sex", "region"]), threshold=1).total
+    3
+    """
+    data = Data.of(data)
+    if sum(given is not None for given in (largest, levels, tables)) > 1:
+        raise TacitaError("give one of largest, levels and tables.")
+    if tables is not None:
+        if not isinstance(tables, Mapping):
+            raise TacitaError(
+                f"tables must give a threshold for each table, as in {{'region x age': 10}}; got {tables!r}."
+            )
+        named = {_table(names): check.whole("threshold", each, 0) for names, each in tables.items()}
+        wanted, thresholds = list(named), list(named.values())
+    elif levels is not None:
+        check.columns_exist("levels", list(levels), scenario.keys)
+        wanted = by_identification_level(levels)
+        thresholds = [_one(threshold)] * len(wanted)
+    else:
+        size = min(3 if largest is None else check.whole("largest", largest, 1), len(scenario.keys))
+        wanted = list(up_to(scenario.keys, size))
+        limits = _per_size(threshold, size)
+        thresholds = [limits[len(names) - 1] for names in wanted]
+    if len(wanted) > MOST_TABLES:
+        raise TacitaError(f"that is {len(wanted):,} tables, more than {MOST_TABLES:,}; choose a smaller largest.")
+    every = tuple(dict.fromkeys(name for names in wanted for name in names)) or scenario.keys
+    return unsafe_combinations_of(key_table(data, scenario, every), wanted, thresholds)
+
+
+def _table(names: Any) -> tuple[str, ...]:
+    """The variables of a table: their names, or one text with " x " between them."""
+    return check.names("a table", names.split(" x ") if isinstance(names, str) else names)
+
+
+def _one(threshold: int | Iterable[int]) -> int:
+    if not isinstance(threshold, Iterable):
+        return check.whole("threshold", threshold, 0)
+    raise TacitaError("levels take one threshold for all tables; got several.")
+
+
+def _per_size(threshold: int | Iterable[int], size: int) -> list[int]:
+    limits = list(threshold) if isinstance(threshold, Iterable) else [threshold] * size
+    if len(limits) < size:
+        raise TacitaError(f"give one threshold, or one for each of the {size} sizes; got {len(limits)}.")
+    return [check.whole("threshold", each, 0) for each in limits]

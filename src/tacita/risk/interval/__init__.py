@@ -1,0 +1,1 @@
+"""How near released numbers come to the original ones."""

@@ -1,0 +1,186 @@
+"""Interval disclosure by standard deviations: how near do released numbers come to the original ones?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tacita import check, frame
+from tacita.arrays import Bools, Floats, Ints
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.distance.comparison import number_columns
+from tacita.distance.truth import paired
+from tacita.result import Result, columns, percent
+
+
+def standard_deviation(values: Floats) -> Floats:
+    """By column: the standard deviation (n - 1) of what is not missing; 0 where there is less than two numbers."""
+    shown = ~np.isnan(values)
+    count = shown.sum(axis=0)
+    mean = np.where(shown, values, 0.0).sum(axis=0) / np.maximum(count, 1)
+    squares = (np.where(shown, values - mean, 0.0) ** 2).sum(axis=0)
+    deviation: Floats = np.sqrt(squares / np.maximum(count - 1, 1))
+    return deviation
+
+
+def within(x: Floats, y: Floats, half_width: Floats) -> Bools:
+    """Where y - width <= x <= y + width, both ends included; nowhere if a value is missing."""
+    inside: Bools = (x >= y - half_width) & (x <= y + half_width)
+    return inside
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalDisclosure(Result):
+    """How many original values lie in a narrow interval around the released ones."""
+
+    variables: tuple[str, ...]
+    """The variables compared."""
+    k: float
+    """Half the width of an interval in standard deviations of the released variable."""
+    inside: Bools
+    """By released record and variable: whether the original value is in the interval; not where one is missing."""
+    missing: Bools
+    """By released record and variable: whether the original or the released value is missing."""
+    record: Ints
+    """The number of each released record."""
+
+    @cached_property
+    def all_inside(self) -> Bools:
+        """By record: whether every variable is inside; a missing value is not."""
+        return np.asarray(self.inside.all(axis=1))
+
+    @cached_property
+    def any_inside(self) -> Bools:
+        """By record: whether at least one variable is inside."""
+        return np.asarray(self.inside.any(axis=1))
+
+    @property
+    def share_all(self) -> float:
+        """Share of the records with every variable inside: the SD interval measure."""
+        return float(self.all_inside.mean())
+
+    @property
+    def share_all_at_most(self) -> float:
+        """The same with every missing value taken for inside: an upper bound, and what sdcMicro reports."""
+        return float((self.inside | self.missing).all(axis=1).mean())
+
+    @property
+    def share_any(self) -> float:
+        """Share of the records with at least one variable inside."""
+        return float(self.any_inside.mean())
+
+    @property
+    def by_variable(self) -> dict[str, float]:
+        """By variable: the share inside, of the records that show both values; NaN if none does."""
+        return dict(zip(self.variables, inside_shares(self.inside, ~self.missing).tolist(), strict=True))
+
+    @property
+    def records_with_missing(self) -> int:
+        """Records with a missing value: they are never counted as inside in all variables."""
+        return int(self.missing.any(axis=1).sum())
+
+    def __str__(self) -> str:
+        n = len(self.inside)
+        lines = [
+            f"{int(self.all_inside.sum()):,} of {n:,} records ({percent(self.share_all)}) have every original value "
+            f"within {self.k:g} standard deviations of the released one, {int(self.any_inside.sum()):,} at least one",
+        ]
+        if self.records_with_missing:
+            lines.append(
+                f"{check.counted(self.records_with_missing, 'record')} with missing values cannot count for the first "
+                f"figure; at most it is {percent(self.share_all_at_most)}"
+            )
+        rows: list[tuple[str, ...]] = [("variable", "in the interval", "missing")]
+        rows += [
+            (name, share_text(share), f"{int(self.missing[:, at].sum()):,}")
+            for at, (name, share) in enumerate(self.by_variable.items())
+        ]
+        return "\n".join([*lines, columns(rows)])
+
+    def to_frame(self) -> frame.Frame:
+        """One row per released record."""
+        return frame.table({"record": self.record, **self.record_columns()})
+
+    def record_columns(self) -> dict[str, Any]:
+        """Whether all or any original values are inside, how many are, and how many cannot be compared."""
+        return {
+            "all_inside": self.all_inside,
+            "any_inside": self.any_inside,
+            "inside": self.inside.sum(axis=1),
+            "missing": self.missing.sum(axis=1),
+        }
+
+    def figures(self) -> dict[str, Any]:
+        """The shares of the file; null where nothing can be compared."""
+        known = {name: None if np.isnan(share) else share for name, share in self.by_variable.items()}
+        return {
+            "k": self.k,
+            "records": len(self.record),
+            "share_all": self.share_all,
+            "share_all_at_most": self.share_all_at_most,
+            "share_any": self.share_any,
+            "by_variable": known,
+            "records_with_missing": self.records_with_missing,
+        }
+
+
+def inside_shares(inside: Bools, shown: Bools) -> Floats:
+    """By variable: the share inside, of the records that show both values; NaN if none does."""
+    count = shown.sum(axis=0)
+    shares: Floats = np.where(count > 0, (inside & shown).sum(axis=0) / np.maximum(count, 1), np.nan)
+    return shares
+
+
+def share_text(share: float) -> str:
+    """A share in percent, a dash where there is none."""
+    return "-" if np.isnan(share) else percent(share)
+
+
+def interval_disclosure(
+    original: Any,
+    released: Any,
+    variables: Any,
+    *,
+    k: float = 0.05,
+    unit: str | None = None,
+) -> IntervalDisclosure:
+    """How many original values lie within a narrow interval around the released ones.
+
+    Whoever recognises a released record learns the true values nearly exactly if they lie that near.
+    A value is inside if y_ij - k s_j <= x_ij <= y_ij + k s_j, with x original, y released and s_j the standard
+    deviation of the released variable; a record in all variables or in any. With a missing value it is never inside in
+    all variables; such records are counted apart.
+
+    Released records belong to the original with the same record number, or with the same value of the column `unit`.
+
+    Reference: Mateo-Sanz, Sebe and Domingo-Ferrer (2004), Outlier protection in continuous microdata masking. Privacy
+    in Statistical Databases, LNCS 3050.
+
+    >>> import polars as pl
+    >>> firms = pl.DataFrame({"turnover": [100.0, 200.0, 300.0, 400.0]})
+    >>> noisy = pl.DataFrame({"turnover": [101.0, 250.0, 260.0, 400.0]})
+    >>> found = interval_disclosure(firms, noisy, ["turnover"])
+    >>> found.share_all, found.inside[:, 0].tolist()
+    (0.5, [True, False, False, True])
+    """
+    width = check.number("k", k)
+    if width < 0:
+        raise TacitaError(f"k must be at least 0; got {k!r}.")
+    names, x, y, record = pairs_of_values(original, released, variables, unit)
+    inside = within(x, y, width * standard_deviation(y))
+    return IntervalDisclosure(names, width, inside, np.isnan(x) | np.isnan(y), record)
+
+
+def pairs_of_values(
+    original: Any, released: Any, variables: Any, unit: str | None
+) -> tuple[tuple[str, ...], Floats, Floats, Ints]:
+    """The variables, the original and the released values of each released record, and its number."""
+    original, released = Data.of(original), Data.of(released)
+    names = check.names("variables", variables)
+    y = number_columns(released, names, "released")
+    x = number_columns(original, names, "original")[paired(original, released, unit)]
+    return names, x, y, released.record

@@ -1,0 +1,1 @@
+"""Attacks that link released records to an intruder's file."""

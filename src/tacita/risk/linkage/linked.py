@@ -1,0 +1,220 @@
+"""What every linkage attack reports: links, right or wrong, and records that could equally be several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacita import check, frame
+from tacita.arrays import Bools, Floats, Ints
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.distance.comparison import DISTANCES, Compared, common_numbers, common_values
+from tacita.distance.truth import same_unit
+from tacita.result import Result, number, percent
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Linkage(Result):
+    """The links that an intruder makes, and how many of them are right."""
+
+    variables: tuple[str, ...]
+    """The variables linked on."""
+    how: str
+    """How records are compared."""
+    record: Ints
+    """The number of each released record."""
+    original_record: Ints
+    """The number of each record of the intruder's file."""
+    link: Ints
+    """By released record: the row of the intruder's file it is linked to, the first of equally good ones; -1: none."""
+    candidates: Ints
+    """By released record: how many records of the intruder's file it could equally well be linked to."""
+    clear: Bools
+    """By released record: whether the intruder makes the link; with several equally good ones he could only guess."""
+    correct: Floats | None
+    """By released record: the probability that the link, or one of several drawn at random, is the right one. None:
+    nobody knows which records are of the same unit."""
+    own: Ints | None
+    """By released record: the row of the intruder's file that is the same unit, -1 if there is none."""
+    missing: int
+    """Released records with a missing value in the variables."""
+
+    @property
+    def links(self) -> int:
+        """Released records that are linked to one record."""
+        return int(self.clear.sum())
+
+    @cached_property
+    def possible(self) -> Bools:
+        """By released record: whether there are candidates, but no clear link."""
+        return (self.candidates > 0) & ~self.clear
+
+    @property
+    def unlinked(self) -> int:
+        """Released records without any candidate."""
+        return int((self.candidates == 0).sum())
+
+    @property
+    def correct_links(self) -> float:
+        """How many links are right; NaN where the truth is not known."""
+        return float("nan") if self.correct is None else float(self.correct[self.clear].sum())
+
+    @property
+    def false_links(self) -> float:
+        """How many links are wrong; NaN where the truth is not known."""
+        return self.links - self.correct_links
+
+    @property
+    def correct_possible(self) -> float:
+        """How many possible links are right if the intruder draws one of the candidates of each."""
+        return float("nan") if self.correct is None else float(self.correct[self.possible].sum())
+
+    @property
+    def expected_correct(self) -> float:
+        """Right links among all that are made or drawn: the measure of the attack."""
+        return self.correct_links + self.correct_possible
+
+    @property
+    def share_correct(self) -> float:
+        """The same as a share of the released records."""
+        return self.expected_correct / len(self.record)
+
+    @property
+    def guessed(self) -> float:
+        """Right links of an intruder who draws a record of his file for each released one: what to compare with."""
+        return float("nan") if self.own is None else float((self.own >= 0).sum() / len(self.original_record))
+
+    def __str__(self) -> str:
+        n = len(self.record)
+        first = f"{self.links:,} of {n:,} released records are linked to one record ({self.how})"
+        if self.correct is None:
+            lines = [f"{first}; whether rightly is not known"]
+        else:
+            lines = [
+                f"{number(self.expected_correct)} of {n:,} released records ({percent(self.share_correct)}) are "
+                f"expected to be linked rightly; {number(self.guessed)} by guessing",
+                f"{first}: {number(self.correct_links)} rightly, {number(self.false_links)} wrongly",
+            ]
+        possible = int(self.possible.sum())
+        if possible:
+            known = "" if self.correct is None else f", {number(self.correct_possible)} of them rightly by chance"
+            lines.append(f"{check.counted(possible, 'record')} could equally be several{known}")
+        lines += self._more()
+        if self.unlinked:
+            lines.append(f"{check.counted(self.unlinked, 'record')} with nothing to link to")
+        if self.missing:
+            lines.append(f"{check.counted(self.missing, 'released record')} with missing values {self._blanks()}")
+        return "\n".join(lines)
+
+    def _more(self) -> list[str]:
+        return []
+
+    def _blanks(self) -> str:
+        return "compared on what they show"
+
+    def status(self) -> list[str]:
+        """By released record: correct, false, link (truth not known), possible or none."""
+        words = np.full(len(self.record), "none", dtype="<U8")
+        words[self.possible] = "possible"
+        words[self.clear] = "link" if self.correct is None else "false"
+        if self.correct is not None:
+            words[self.clear & (self.correct > 0.5)] = "correct"
+        return list(words.tolist())
+
+    def to_frame(self) -> frame.Frame:
+        """One row per released record."""
+        return frame.table({"record": self.record, **self.record_columns()})
+
+    def record_columns(self) -> dict[str, Any]:
+        """The link of each record, its status, and how likely it is right."""
+        numbers = self.original_record[self.link].tolist()
+        return {
+            "link": [at if linked else None for at, linked in zip(numbers, (self.link >= 0).tolist(), strict=True)],
+            "status": self.status(),
+            "candidates": self.candidates,
+            **({} if self.correct is None else {"correct": self.correct}),
+        }
+
+    def figures(self) -> dict[str, Any]:
+        """Links of every kind; null where the truth is not known."""
+        known = self.correct is not None
+        return {
+            "released": len(self.record),
+            "links": self.links,
+            "correct_links": self.correct_links if known else None,
+            "false_links": self.false_links if known else None,
+            "possible": int(self.possible.sum()),
+            "expected_correct": self.expected_correct if known else None,
+            "guessed": self.guessed if known else None,
+            "unlinked": self.unlinked,
+            "missing": self.missing,
+        }
+
+
+class Files(NamedTuple):
+    """Both files in order of record number, so that the order of rows does not matter."""
+
+    original: Data
+    released: Data
+    names: tuple[str, ...]
+    own: Ints | None
+    """By released record: the row of the original that is the same unit; None if that is not known."""
+    x_order: Ints
+    """By place in that order: the row of the original."""
+    y_order: Ints
+
+    def rows_of(self, places: Ints) -> Ints:
+        """Rows of the caller's original from places in the ordered one; -1 stays."""
+        return np.where(places < 0, -1, self.x_order[places])
+
+    @property
+    def own_places(self) -> Ints:
+        """By place of the ordered released file: the place of the same unit in the ordered original; -1: none."""
+        if self.own is None:
+            return np.full(len(self.released), -1)
+        place = np.empty(len(self.original), np.int64)
+        place[self.x_order] = np.arange(len(place))
+        own = self.own[self.y_order]
+        return np.where(own < 0, -1, place[own])
+
+    def in_rows(self, values: Any) -> Any:
+        """Values by place of the ordered released file as values by row."""
+        result = np.empty_like(values)
+        result[self.y_order] = values
+        return result
+
+    def linked(self, link: Ints, candidates: Ints, clear: Bools, correct: Floats) -> dict[str, Any]:
+        """What every linkage reports, from links by place of the ordered files."""
+        return {
+            "variables": self.names,
+            "record": self.released.record,
+            "original_record": self.original.record,
+            "link": self.in_rows(self.rows_of(link)),
+            "candidates": self.in_rows(candidates),
+            "clear": self.in_rows(clear),
+            "correct": None if self.own is None else self.in_rows(correct),
+            "own": self.own,
+        }
+
+
+def two_files(original: Any, released: Any, variables: Any, unit: str | None, external: bool) -> Files:
+    """Both files, the variables, and who is who."""
+    original, released = Data.of(original), Data.of(released)
+    names = check.names("variables", variables)
+    for what, data in (("original", original), ("released", released)):
+        if not len(data):
+            raise TacitaError(f"the {what} file has no records.")
+    own = None if external and unit is None else same_unit(original, released, unit)
+    orders = (np.argsort(data.record, kind="stable") for data in (original, released))
+    return Files(original, released, names, own, *orders)
+
+
+def compared_values(files: Files, distance: str) -> Compared:
+    """The variables in order of record number."""
+    check.one_of("distance", distance, DISTANCES)
+    values = (common_values if distance == "gower" else common_numbers)(files.original, files.released, files.names)
+    return Compared(values.original[files.x_order], values.released[files.y_order], values.nominal)

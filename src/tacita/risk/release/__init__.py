@@ -1,0 +1,1 @@
+"""What a released file gives away by itself."""
