@@ -17,7 +17,7 @@ import tacita
 ROOT = Path(tacita.__file__).parent
 
 LAYERS = [
-    {"check", "arrays", "declared", "random", "compiled"},
+    {"check", "arrays", "declared", "parameters", "progress", "random", "compiled", "verdict"},
     {"frame"},
     {"frame.files"},
     {"data", "policy", "scenario", "result", "rules"},

@@ -91,12 +91,13 @@ def number(what: str, value: Any) -> float:
     return float(value)
 
 
-def whole(what: str, value: Any, least: int) -> int:
-    """A whole number of at least `least`."""
+def whole(what: str, value: Any, least: int | None = None) -> int:
+    """A whole number of at least `least`, if there is a least one."""
     known = not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
     if not known or value != math.floor(value):
-        raise TacitaError(f"{what} must be a whole number of at least {least}; got {value!r}.")
-    if value < least:
+        wanted = "" if least is None else f" of at least {least}"
+        raise TacitaError(f"{what} must be a whole number{wanted}; got {value!r}.")
+    if least is not None and value < least:
         raise TacitaError(f"{what} must be at least {least}; got {value!r}.")
     return int(value)
 

@@ -1,0 +1,256 @@
+"""Parameters declared once, as data: their type, what they must keep, and one line of documentation.
+
+    k: Annotated[int, AtLeast(2), Doc("Records that must share a key.")] = 3
+
+Checks, the help of the command line, tables of the documentation and the forms of the app are read from there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from tacita import check
+from tacita.check import TacitaError
+
+REQUIRED: Any = inspect.Parameter.empty
+"""The default of a parameter that has none."""
+NOT_OPTIONS = ("data", "scenario", "original", "released", "progress")
+"""Parameters of a measure that are not its options."""
+
+
+@dataclass(frozen=True)
+class Doc:
+    """What a parameter means, in one line."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """No smaller number."""
+
+    least: float
+
+    def check(self, what: str, value: float) -> None:
+        """One sentence for a smaller number."""
+        if value < self.least:
+            raise TacitaError(f"{what} must be at least {self.least:g}; got {value!r}.")
+
+    def __str__(self) -> str:
+        return f"at least {self.least:g}"
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """No greater number."""
+
+    most: float
+
+    def check(self, what: str, value: float) -> None:
+        """One sentence for a greater number."""
+        if value > self.most:
+            raise TacitaError(f"{what} must be at most {self.most:,g}; got {value!r}.")
+
+    def __str__(self) -> str:
+        return f"at most {self.most:,g}"
+
+
+@dataclass(frozen=True)
+class Above:
+    """Only greater numbers."""
+
+    limit: float
+
+    def check(self, what: str, value: float) -> None:
+        """One sentence for a number that is not greater."""
+        if value <= self.limit:
+            raise TacitaError(f"{what} must be above {self.limit:g}; got {value!r}.")
+
+    def __str__(self) -> str:
+        return f"above {self.limit:g}"
+
+
+@dataclass(frozen=True)
+class Share:
+    """A number from 0 to 1, open or closed at either end."""
+
+    zero: bool = True
+    one: bool = True
+
+    def check(self, what: str, value: float) -> None:
+        """One sentence for a number outside."""
+        check.share(what, value, zero=self.zero, one=self.one)
+
+    def __str__(self) -> str:
+        return f"in {'[0' if self.zero else '(0'}, {'1]' if self.one else '1)'}"
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of a few words."""
+
+    choices: tuple[str, ...]
+
+    def check(self, what: str, value: Any) -> None:
+        """One sentence for any other word."""
+        check.one_of(what, value, self.choices)
+
+    def __str__(self) -> str:
+        return " or ".join(f"`{choice}`" for choice in self.choices)
+
+
+@dataclass(frozen=True)
+class NotEmpty:
+    """At least one name."""
+
+    def check(self, what: str, value: tuple[str, ...]) -> None:
+        """One sentence for none."""
+        if not value:
+            raise TacitaError(f"{what} must name at least one variable.")
+
+    def __str__(self) -> str:
+        return "at least one"
+
+
+Constraint = AtLeast | AtMost | Above | Share | OneOf | NotEmpty
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a step, a measure or a declaration."""
+
+    name: str
+    kind: str
+    """What it is: `whole number`, `number`, `text`, `true or false`, `names`, `one of`, `table` or `any`."""
+    optional: bool
+    """Whether None is a value."""
+    default: Any
+    """Its default; `REQUIRED` if it has none."""
+    constraints: tuple[Constraint, ...]
+    doc: str
+    """One line of documentation."""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The words to choose from, if it is one of a few."""
+        return next((each.choices for each in self.constraints if isinstance(each, OneOf)), ())
+
+    @property
+    def wanted(self) -> str:
+        """What it must be, in words."""
+        limits = ", ".join(str(each) for each in self.constraints)
+        kind = self.kind if self.kind not in ("any", "one of") else ""
+        return " ".join(part for part in (kind, limits) if part)
+
+    def checked(self, value: Any, what: str | None = None) -> Any:
+        """The value as a plain one of its kind; anything else is one sentence."""
+        name = what or self.name
+        value = check.python_number(value)
+        if value is None and (self.optional or self.default is None):
+            return None
+        if value is False and self.optional and self.kind != "true or false":
+            # TOML has no null: false stands for it.
+            return None
+        value = self._of_kind(name, value)
+        if self.kind != "any" or isinstance(value, int | float | str):
+            for constraint in self.constraints:
+                constraint.check(name, value)
+        return value
+
+    def _of_kind(self, name: str, value: Any) -> Any:
+        if self.kind == "whole number":
+            least = next((each.least for each in self.constraints if isinstance(each, AtLeast)), None)
+            return check.whole(name, value, None if least is None else int(least))
+        if self.kind == "number":
+            # Of a share the constraint speaks.
+            return value if any(isinstance(each, Share) for each in self.constraints) else check.number(name, value)
+        if self.kind == "true or false" and not isinstance(value, bool):
+            raise TacitaError(f"{name} must be true or false; got {value!r}.")
+        if self.kind == "text" and not isinstance(value, str):
+            raise TacitaError(f"{name} must be a text; got {value!r}.")
+        if self.kind == "names":
+            return check.names(name, value)
+        return check.mapping(name, value) if self.kind == "table" else value
+
+
+@cache
+def parameters_of(owner: Any) -> tuple[Parameter, ...]:
+    """The parameters of a dataclass, or the options of a measure."""
+    hints = get_type_hints(owner, include_extras=True)
+    return tuple(_parameter(name, hints.get(name, Any), default) for name, default in _defaults(owner).items())
+
+
+def _defaults(owner: Any) -> dict[str, Any]:
+    if dataclasses.is_dataclass(owner):
+        fields = (field for field in dataclasses.fields(owner) if field.init)
+        return {field.name: _default_of(field) for field in fields}
+    listed = inspect.signature(owner).parameters.values()
+    variadic = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    return {each.name: each.default for each in listed if each.name not in NOT_OPTIONS and each.kind not in variadic}
+
+
+def _default_of(field: dataclasses.Field[Any]) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return REQUIRED if field.default is dataclasses.MISSING else field.default
+
+
+def _parameter(name: str, hint: Any, default: Any) -> Parameter:
+    metadata: list[Any] = []
+    if get_origin(hint) is Annotated:
+        hint, *metadata = get_args(hint)
+    kinds = [hint]
+    if get_origin(hint) in (Union, UnionType):
+        kinds = list(get_args(hint))
+    optional = NoneType in kinds
+    kinds = [kind for kind in kinds if kind is not NoneType]
+    constraints = [each for each in metadata if isinstance(each, Constraint)]
+    if len(kinds) == 1 and get_origin(kinds[0]) is Literal:
+        constraints.append(OneOf(get_args(kinds[0])))
+    doc = next((each.text for each in metadata if isinstance(each, Doc)), "")
+    return Parameter(name, _kind(kinds), optional, default, tuple(constraints), doc)
+
+
+def _kind(kinds: list[Any]) -> str:
+    if len(kinds) != 1:
+        return "any"
+    plain = {int: "whole number", float: "number", bool: "true or false", str: "text"}
+    if kinds[0] in plain:
+        return plain[kinds[0]]
+    if get_origin(kinds[0]) is Literal:
+        return "one of"
+    if kinds[0] == tuple[str, ...]:
+        return "names"
+    return "table" if get_origin(kinds[0]) is not None and issubclass(get_origin(kinds[0]), Mapping) else "any"
+
+
+def checked_options(owner: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a measure, checked; an unknown one is an error that names those there are."""
+    known = {each.name: each for each in parameters_of(owner)}
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        name = getattr(owner, "__name__", str(owner))
+        raise TacitaError(f"{name} has no option {check.quoted(unknown)}; it has {', '.join(known) or 'none'}.")
+    return {name: known[name].checked(value) for name, value in options.items()}
+
+
+def parameter_table(parameters: Iterable[Parameter]) -> str:
+    """The parameters as a Markdown table."""
+    rows = ["| parameter | what it must be | default | meaning |", "| --- | --- | --- | --- |"]
+    for each in parameters:
+        default = "" if each.default is REQUIRED else _shown(each.default)
+        doc = each.doc.replace("|", "\\|").replace("\n", " ")
+        rows.append(f"| `{each.name}` | {each.wanted.replace('|', ' or ')} | {default} | {doc} |")
+    return "\n".join(rows)
+
+
+def _shown(default: Any) -> str:
+    if default is None or default == () or default == {}:
+        return "none"
+    return f"`{default}`"

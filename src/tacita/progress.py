@@ -1,0 +1,25 @@
+"""Progress of long work, and how it is stopped: one callback through all layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Progress = Callable[[float, str], None]
+"""Called with the share of the work that is done and what is being done; it may raise `Cancelled` to stop the work."""
+
+
+class Cancelled(Exception):  # noqa: N818
+    """Raised by a progress callback to stop the work; nothing half-done is left behind."""
+
+
+def no_progress(done: float, what: str) -> None:
+    """Progress that nobody watches."""
+
+
+def part(progress: Progress, start: float, end: float) -> Progress:
+    """The progress of a part of the work as progress of the whole, from `start` to `end`.
+
+    >>> part(lambda done, what: print(f"{done:.2f} {what}"), 0.5, 1.0)(0.5, "counting")
+    0.75 counting
+    """
+    return lambda done, what: progress(start + (end - start) * min(max(done, 0.0), 1.0), what)
