@@ -21,7 +21,7 @@ import tacita as tc
 from benchmarks import measure
 from tacita.data.demo import household
 from tacita.risk.identity.individual_risk import base_risk
-from tacita.risk.identity.reidentification import reidentification_of
+from tacita.risk.identity.reidentification import Reidentification
 
 HOUSEHOLDS = 174_000
 """Households of the population; that of the demonstration survey."""
@@ -102,7 +102,7 @@ def compare(columns: Codes, weight: Floats, F: Floats) -> dict[str, float]:
     table = pl.DataFrame(columns).select(pl.when(pl.all() > 0).then(pl.all())).with_columns(weight=pl.Series(weight))
     scenario = tc.Scenario(keys=tuple(columns), weight="weight", missing="one_way")
     individual = tc.individual_risk(table, scenario)
-    er = reidentification_of(individual)  # what tacita.reidentification gives, without counting twice
+    er = Reidentification.of(individual)  # what tacita.reidentification gives, without counting twice
     keys = individual.table
     f, risk, truth = keys.per_record(keys.sample_count), individual.risk, 1.0 / F
     cautious = keys.per_record(base_risk(keys, quantile=FEW))

@@ -48,7 +48,8 @@ def one_to_one(
 
     original, released = _frames(*_files(records, variables, noise, shift, added))
     times, found = measure.timed(
-        lambda: tc.one_to_one_linkage(original, released, original.columns, gap=gap), repeats=repeats
+        lambda: tc.one_to_one_linkage(original, released, tc.Scenario(numeric_keys=original.columns), gap=gap),
+        repeats=repeats,
     )
     return {**times, "gap": found.gap, "total": found.total_distance, "correct": found.share_correct}
 
@@ -70,7 +71,7 @@ def all_pairs(records: int, variables: int = 2) -> dict[str, Any]:
 
     times, total = measure.timed(run)
     original, released = _frames(x, y)
-    found = tc.one_to_one_linkage(original, released, original.columns)
+    found = tc.one_to_one_linkage(original, released, tc.Scenario(numeric_keys=original.columns))
     return {**times, "same": abs(found.total_distance / total - 1.0) < 1e-9}
 
 
@@ -79,7 +80,9 @@ def nearest(records: int, variables: int = 2) -> dict[str, Any]:
     import tacita as tc
 
     original, released = _frames(*_files(records, variables, 0.1, 0.0))
-    times, found = measure.timed(lambda: tc.distance_linkage(original, released, original.columns))
+    times, found = measure.timed(
+        lambda: tc.distance_linkage(original, released, tc.Scenario(numeric_keys=original.columns))
+    )
     return {**times, "correct": found.share_correct}
 
 
@@ -88,7 +91,9 @@ def robust(records: int, variables: int = 3) -> dict[str, Any]:
     import tacita as tc
 
     original, released = _frames(*_files(records, variables, 0.1, 0.0))
-    times, found = measure.timed(lambda: tc.robust_interval_disclosure(original, released, original.columns))
+    times, found = measure.timed(
+        lambda: tc.robust_interval_disclosure(original, released, tc.Scenario(numeric_keys=original.columns))
+    )
     return {**times, "rmdid1": found.rmdid1}
 
 
@@ -105,7 +110,8 @@ def agreement(records: int, blocks: int) -> dict[str, Any]:
     released = original.with_columns((pl.col("v0") + (pl.int_range(records) % 9 == 0)).alias("v0"))
     names = ["v0", "v1", "v2", "v3"]
     times, found = measure.timed(
-        lambda: tc.probabilistic_linkage(original, released, names, block=["block"]), repeats=1
+        lambda: tc.probabilistic_linkage(original, released, tc.Scenario(numeric_keys=names), block=["block"]),
+        repeats=1,
     )
     return {**times, "pairs": found.pairs, "correct": found.share_correct}
 

@@ -18,14 +18,14 @@ def one_industry() -> Any:
     firms = tc.business_survey(exporters=True).data
     masked = tc.log_noise(firms, KEYS, sd=0.5)
     rows = (firms.table["industry"] == "28").arg_true().to_numpy()
-    return tc.confidentiality(firms.take(rows), masked.take(rows), KEYS, log=True)
+    return tc.confidentiality(firms.take(rows), masked.take(rows), tc.Scenario(numeric_keys=KEYS), log=True)
 
 
 def many_enterprises() -> Any:
     """200,000 enterprises by industry."""
     firms = tc.business_survey(200_000, population=1_200_000, exporters=True).data
     masked = tc.log_noise(firms, KEYS, sd=0.5)
-    return tc.confidentiality(firms, masked, KEYS, strata=["industry"], alpha=0.001, log=True)
+    return tc.confidentiality(firms, masked, tc.Scenario(numeric_keys=KEYS), strata=["industry"], alpha=0.001, log=True)
 
 
 def eight_industries() -> dict[str, Any]:
@@ -52,19 +52,19 @@ def variants() -> dict[str, Any]:
     masked = tc.log_noise(firms, KEYS, sd=0.5)
     rows = (firms.table["industry"] == "18").arg_true().to_numpy()
     pair = firms.take(rows), masked.take(rows)
-    found = tc.confidentiality(*pair, KEYS, log=True)
+    found = tc.confidentiality(*pair, tc.Scenario(numeric_keys=KEYS), log=True)
     survey = tc.household_survey()
     rounded = survey.data.with_columns({"age": survey.data.numbers("age") // 5 * 5 + 2})
     rare = tc.categorical_confidentiality(survey.data, rounded, survey.scenario, unit="sd").unsafe
     status = pl.when(pl.Series(rare)).then(None).otherwise(pl.col("status")).alias("status")
     protected = tc.Data.of(rounded.table.with_columns(status), survey.data.variables)
     logs = [data.with_columns({name: np.log1p(data.numbers(name)) for name in KEYS}) for data in pair]
-    robust = robust_interval_disclosure(*logs, KEYS, k=0.5, k2=0.1)
+    robust = robust_interval_disclosure(*logs, tc.Scenario(numeric_keys=KEYS), k=0.5, k2=0.1)
     return {
         "confidentiality_table": found.plot(table=True),
-        "confidentiality_strata": tc.confidentiality(firms, masked, KEYS, strata=["industry"], log=True).plot(
-            by="stratum"
-        ),
+        "confidentiality_strata": tc.confidentiality(
+            firms, masked, tc.Scenario(numeric_keys=KEYS), strata=["industry"], log=True
+        ).plot(by="stratum"),
         "categorical_confidentiality": tc.categorical_confidentiality(
             survey.data, protected, survey.scenario, unit="sd"
         ).plot(),

@@ -9,9 +9,9 @@ import pytest
 import typer.main
 
 import tacita
-from tacita.assessment.further import FURTHER
 from tacita.cli import app
 from tacita.data.files import SUFFIXES
+from tacita.measures import MEASURES, find
 from tacita.scenario import ATTACKS, RULES
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -135,6 +135,10 @@ def test_every_field_of_a_variable_is_on_the_page_of_files(field: Any) -> None:
 def test_every_format_is_on_the_page_of_files(suffix: str) -> None:
     formats = (DOCS / "files.md").read_text("utf-8").partition("## Formats")[2].partition("\n```")[0]
     assert f"`{suffix}`" in formats
+
+
+CORE = ("k_anonymity", "individual_risk", "reidentification", "household_risk", "attackers")
+FURTHER = [name for name in MEASURES if name not in CORE and find(name).files == 1]
 
 
 @pytest.mark.parametrize("name", FURTHER)

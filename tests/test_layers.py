@@ -20,7 +20,7 @@ LAYERS = [
     {"check", "arrays", "declared", "parameters", "progress", "random", "compiled", "verdict"},
     {"frame"},
     {"frame.files"},
-    {"data", "policy", "scenario", "result", "rules"},
+    {"data", "measures", "policy", "scenario", "result", "rules"},
     {"data.demo"},
     {"keys"},
     {"distance"},
@@ -29,6 +29,7 @@ LAYERS = [
     {"assessment"},
     {"release"},
     {"plots"},
+    {"testing"},
     {"cli", "__main__"},
 ]
 LEVEL = {unit: level for level, units in enumerate(LAYERS) for unit in units}
@@ -46,7 +47,13 @@ ONLY_THERE = {
 }
 """Libraries that only some modules may import."""
 
-BY_NAME = {"": "the public names, loaded when first used", "result": "a result's figure", "compiled": "Numba"}
+BY_NAME = {
+    "": "the public names, loaded when first used",
+    "measures": "measures by name",
+    "protect.steps": "steps by name",
+    "result": "a result's figure",
+    "compiled": "Numba",
+}
 """Modules that may import by a name worked out at run time, and what."""
 
 BACK = {("data.data", "data.files")}
@@ -130,11 +137,10 @@ def test_imports_point_down() -> None:
 
 
 def test_the_package_itself_is_imported_for_its_version_and_names_only() -> None:
-    """`from tacita import __version__`, and the one place that looks up the options of a measure by its public name."""
+    """`from tacita import __version__`."""
     assert {(each.module, each.at_import) for each in OURS if each.target == "tacita"} <= {
         ("assessment.profile", True),
         ("cli", True),
-        ("assessment.further", False),
     }
 
 

@@ -40,7 +40,7 @@ def files(run: Run) -> tuple[pl.DataFrame, pl.DataFrame]:
 def test_link_prints_and_writes_what_the_function_gives(
     run: Run, files: tuple[pl.DataFrame, pl.DataFrame], method: str, measure: Callable[..., tc.TacitaError]
 ) -> None:
-    found = measure(*files, ["a", "b"], distance="manhattan", standardise=False)
+    found = measure(*files, tc.Scenario(numeric_keys=["a", "b"]), distance="manhattan", standardise=False)
     words = (*FILES, "--method", method, "--distance", "manhattan", "--no-standardise", "--out", "records.parquet")
     code, out, err = run("link", *words)
     assert (code, err) == (0, "")
@@ -49,7 +49,9 @@ def test_link_prints_and_writes_what_the_function_gives(
 
 
 def test_link_by_agreement(run: Run, files: tuple[pl.DataFrame, pl.DataFrame]) -> None:
-    found = tc.probabilistic_linkage(*files, ["sex", "age", "a"], block=["region"], tolerance={"a": 1.0, "age": 2.0})
+    found = tc.probabilistic_linkage(
+        *files, tc.Scenario(numeric_keys=["sex", "age", "a"]), block=["region"], tolerance={"a": 1.0, "age": 2.0}
+    )
     words = ("x.parquet", "y.parquet", "--variables", "sex,age,a", "--method", "probabilistic", "--block", "region")
     code, out, err = run("link", *words, "--tolerance", "a=1,age=2")
     assert (code, out, err) == (0, f"{found}\n", "")
@@ -67,14 +69,14 @@ def test_link_to_an_external_file(run: Run, files: tuple[pl.DataFrame, pl.DataFr
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (["--k", "0.1"], lambda x, y: tc.interval_disclosure(x, y, ["a", "b"], k=0.1)),
+        (["--k", "0.1"], lambda x, y: tc.interval_disclosure(x, y, tc.Scenario(numeric_keys=["a", "b"]), k=0.1)),
         (
             ["--method", "rank", "--widths", "1,25"],
-            lambda x, y: tc.rank_interval_disclosure(x, y, ["a", "b"], widths=[1, 25]),
+            lambda x, y: tc.rank_interval_disclosure(x, y, tc.Scenario(numeric_keys=["a", "b"]), widths=[1, 25]),
         ),
         (
             ["--method", "rmd", "--scale", "original"],
-            lambda x, y: tc.robust_interval_disclosure(x, y, ["a", "b"], scale="original"),
+            lambda x, y: tc.robust_interval_disclosure(x, y, tc.Scenario(numeric_keys=["a", "b"]), scale="original"),
         ),
     ],
     ids=["sd", "rank", "rmd"],
@@ -116,8 +118,7 @@ def test_interval(
         ),
         (
             ["link", "x.parquet", "y.parquet", "--variables", "c"],
-            "variables of the original file not in the data: 'c'. The columns are 'id', 'a', 'b', 'sex', 'age', "
-            "'region'.",
+            "keys of the original file not in the data: 'c'. The columns are 'id', 'a', 'b', 'sex', 'age', 'region'.",
         ),
         (["link", "x.parquet", "y.parquet", "--variables", "sex"], "column 'sex' must hold numbers; it holds text."),
         (

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import slow
 from strategies import RULES, Rule
 from tacita.keys import matching
-from tacita.keys.table import Keys, distinct_keys, matching_counts
+from tacita.keys.source import distinct_keys
+from tacita.keys.table import Keys, matching_counts
 from tacita.scenario import MissingRule
 
 FOUR = [(1, 1, 3), (1, 1, None), (2, 1, 3), (None, 1, None)]

@@ -91,7 +91,7 @@ def test_running_a_project_assesses_before_and_after(home: Path) -> None:
     assert done.before.scenario.identifiers == ("name",)
     # Declared missing: the two with -9 count everybody of their sex.
     assert done.safe
-    assert str(done).startswith("The release keeps the policy (k = 2")
+    assert str(done).startswith("The release is SAFE under this policy (k = 2")
     assert [each.rule for each in done.release.broken] == ["income >= 100"]
     direct = protect(PEOPLE, WHO, tc.Policy(k=2), PLAN, seed=3)
     assert direct.release.data.table["income"].to_list() == done.release.data.table["income"].to_list()
@@ -100,7 +100,7 @@ def test_running_a_project_assesses_before_and_after(home: Path) -> None:
 def test_tacita_run(home: Path, run: Run) -> None:
     code, out, err = run("run", home / "project.toml")
     assert (code, err) == (0, "")
-    assert "keeps the policy" in out and "Before" in out and "After" in out
+    assert "SAFE under this policy" in out and "Before" in out and "After" in out
     assert (home / "out" / "public" / "data.csv").exists()
     code, _, err = run("run", home / "project.toml")
     assert code == 2

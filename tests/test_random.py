@@ -257,3 +257,14 @@ def test_a_seed_is_fit_for_release_from_64_bits_on() -> None:
     assert not fit_for_release(2**64 - 1)
     assert fit_for_release(2**64)
     assert fit_for_release(2**128)
+
+
+def test_a_generator_is_a_function_of_seed_label_and_record() -> None:
+    def first(draws: Draws, record: int = 0) -> list[int]:
+        return draws.generator(record).integers(0, 2**62, size=5).tolist()
+
+    assert first(GOLDEN, 3) == first(Draws(20240229, "golden"), 3)
+    others = [GOLDEN, GOLDEN.step("a"), Draws(1, "golden")]
+    found = {tuple(first(draws, record)) for draws in others for record in (0, 1, -1, 2**40)}
+    assert len(found) == 12
+    assert GOLDEN.generator().bit_generator.random_raw() not in GOLDEN.bits(np.arange(100)).tolist()

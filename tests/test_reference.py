@@ -16,13 +16,13 @@ import slow
 from conftest import Reference
 from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table
-from tacita.risk.identity.benchmark import benchmark_of
-from tacita.risk.identity.household_risk import household_risk_of
-from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk, individual_risk_of
-from tacita.risk.identity.k_anonymity import k_anonymity_of
+from tacita.risk.identity.benchmark import Benchmark
+from tacita.risk.identity.household_risk import HouseholdRisk
+from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk
+from tacita.risk.identity.k_anonymity import KAnonymity
 from tacita.risk.identity.negative_binomial import approximate_reciprocal, expected_reciprocal
-from tacita.risk.identity.reidentification import reidentification_of
-from tacita.risk.identity.risk_threshold import risk_threshold_of
+from tacita.risk.identity.reidentification import Reidentification
+from tacita.risk.identity.risk_threshold import Curve
 from tacita.scenario import Scenario
 
 CLOSE = 1e-9
@@ -229,7 +229,7 @@ def risks(data: Data, parameters: dict[str, object]) -> tuple[np.ndarray, Indivi
     scenario = scenario_of(parameters)
     table = key_table(data, scenario)
     approximate, exact = (
-        individual_risk_of(table, scenario, None, method=method) for method in ("approximate", "exact")
+        IndividualRisk.of(table, scenario, None, method=method) for method in ("approximate", "exact")
     )
     return f_of(table), approximate, exact
 
@@ -242,7 +242,7 @@ def test_individual_risk(reference: Reference, data: Callable[[str], Data], name
     if name not in BETWEEN_ONE_AND_TWO:
         assert usual.all()
         assert approximate.spread.maximum == pytest.approx(case["scalars"]["max_approx"], rel=CLOSE)
-        assert reidentification_of(approximate).expected == pytest.approx(case["scalars"]["sum_approx"], rel=CLOSE)
+        assert Reidentification.of(approximate).expected == pytest.approx(case["scalars"]["sum_approx"], rel=CLOSE)
     assert_close(approximate.risk[usual], np.array(right["risk_approx"])[usual])
     if "risk_exact" in right:
         # The program stops at f = 120, and its sum over whole numbers is NaN for fractions.
@@ -367,14 +367,14 @@ def test_reference_takes_text_keys_for_missing() -> None:
 def test_k_anonymity(reference: Reference, data: Callable[[str], Data], name: str) -> None:
     case = reference.case(name)
     scalars, levels = case["scalars"], case["parameters"]["k"]
-    found = k_anonymity_of(key_table(data(case["dataset"]), scenario_of(case["parameters"])), levels)
+    found = KAnonymity(key_table(data(case["dataset"]), scenario_of(case["parameters"])), tuple(levels))
     assert found.sample == tuple(scalars[f"kanon_violations_k{k}"] for k in levels)
     assert found.population == tuple(scalars[f"kanon_violations_weighted_k{k}"] for k in levels)
 
 
 def risk_of(data: Data, parameters: dict[str, object]) -> tuple[IndividualRisk, Scenario]:
     scenario = scenario_of(parameters, household=parameters["household"])
-    return individual_risk_of(key_table(data, scenario), scenario, None, method="approximate"), scenario
+    return IndividualRisk.of(key_table(data, scenario), scenario, None, method="approximate"), scenario
 
 
 @pytest.mark.parametrize("name", MEASURES)
@@ -385,12 +385,12 @@ def test_global_risk(reference: Reference, data: Callable[[str], Data], name: st
     risk, scenario = risk_of(survey, case["parameters"])
     assert_close(risk.risk, right["risk"])
     assert risk.risk[0] == pytest.approx(scalars["first_risk"], rel=CLOSE)
-    total = reidentification_of(risk)
+    total = Reidentification.of(risk)
     assert total.size == scalars["n"]
     assert total.expected == pytest.approx(scalars["ER"], rel=CLOSE)
     assert 100 * total.rate == pytest.approx(scalars["ER_pct"], rel=CLOSE)
     assert risk.spread.mean == pytest.approx(scalars["risk_mean"], rel=CLOSE)
-    violations = k_anonymity_of(risk.table, [2, 3, 5])
+    violations = KAnonymity(risk.table, (2, 3, 5))
     assert violations.sample == tuple(scalars[f"kanon_violations_k{k}"] for k in (2, 3, 5))
     assert violations.population == tuple(scalars[f"kanon_violations_weighted_k{k}"] for k in (2, 3, 5))
     for rule, scalar in [
@@ -398,10 +398,10 @@ def test_global_risk(reference: Reference, data: Callable[[str], Data], name: st
         ("sdcmicro_3", "n_above_benchmark_3mad"),
         ("sdcmicro_2_no_floor", "n_above_median_2mad_no_floor"),
     ]:
-        assert benchmark_of(risk, rule).found == scalars[scalar], rule
-    assert benchmark_of(risk, "sdcmicro_2").limit == pytest.approx(scalars["benchmark_2mad"], rel=CLOSE)
+        assert Benchmark.of(risk, rule).found == scalars[scalar], rule
+    assert Benchmark.of(risk, "sdcmicro_2").limit == pytest.approx(scalars["benchmark_2mad"], rel=CLOSE)
     if scenario.household is not None:
-        household = household_risk_of(risk, survey, scenario)
+        household = HouseholdRisk.of(risk, survey, scenario)
         assert_close(household.risk, right["hier_risk"])
         assert household.risk[0] == pytest.approx(scalars["first_hier_risk"], rel=CLOSE)
         assert household.expected_persons == pytest.approx(scalars["hier_ER"], rel=CLOSE)
@@ -421,10 +421,10 @@ def test_thresholds(reference: Reference, data: Callable[[str], Data], name: str
     risk, _ = risk_of(data(case["dataset"]), case["parameters"])
     size = risk.table.size
     for rate, right in thresholds(case["scalars"]).items():
-        found = risk_threshold_of(risk, rate=rate)
+        found = Curve.of(risk).for_expected(rate * risk.table.size)
         if right is None:
             assert (found.unsafe, found.risk) == (0, risk.spread.maximum)
-            assert reidentification_of(risk).rate < rate
+            assert Reidentification.of(risk).rate < rate
         elif right > 0:
             assert found.risk == pytest.approx(right, rel=CLOSE)
             assert found.unsafe == int((risk.risk > found.risk).sum()) > 0
@@ -448,7 +448,7 @@ def test_reference_threshold_is_zero_where_no_observed_risk_is_low_enough(
         for rate in zero:
             met += 1
             assert risk.spread.minimum >= rate  # even the lowest observed risk for all is above what is tolerated
-            found = risk_threshold_of(risk, rate=rate)
+            found = Curve.of(risk).for_expected(rate * risk.table.size)
             assert (found.risk, found.unsafe) == (pytest.approx(rate, rel=1e-12), risk.table.size)
             assert found.rate == pytest.approx(rate, rel=1e-12)
     assert met == 7

@@ -23,7 +23,8 @@ from tacita.distance.equal_rows import row_groups
 from tacita.random import Draws
 from tacita.risk.interval.interval_disclosure import interval_disclosure
 from tacita.risk.interval.robust_interval_disclosure import RobustIntervalDisclosure, robust_interval_disclosure, scaled
-from tacita.risk.linkage.distance_linkage import OneToOneLinkage, one_to_one_linkage
+from tacita.risk.linkage.one_to_one_linkage import OneToOneLinkage, one_to_one_linkage
+from tacita.scenario import Scenario
 
 CLOSE = 1e-9
 MASKINGS = [
@@ -108,15 +109,15 @@ def test_the_lists_are_complete(reference: Reference) -> None:
 def test_sd_intervals(reference: Reference, case: Callable[[str], Case], name: str) -> None:
     given = case(name)
     for k in (0.01, 0.05, 0.1):
-        found = interval_disclosure(given.original, given.released, given.variables, k=k)
+        found = interval_disclosure(given.original, given.released, Scenario(numeric_keys=given.variables), k=k)
         assert found.share_all == pytest.approx(given.figures[f"dRisk_k{k}"], rel=CLOSE, abs=1e-15)
     inside = reference.vectors(name)["dRisk_inside_k0.05"]
-    found = interval_disclosure(given.original, given.released, given.variables, k=0.05)
+    found = interval_disclosure(given.original, given.released, Scenario(numeric_keys=given.variables), k=0.05)
     assert found.all_inside.astype(float).tolist() == inside
 
 
 def robust(given: Case, **more: Any) -> RobustIntervalDisclosure:
-    return robust_interval_disclosure(given.original, given.released, given.variables, **more)
+    return robust_interval_disclosure(given.original, given.released, Scenario(numeric_keys=given.variables), **more)
 
 
 @pytest.mark.parametrize("name", WITH_COVARIANCE)
@@ -193,7 +194,9 @@ def only_one_is_best(x: np.ndarray, y: np.ndarray, matrix: np.ndarray, links: np
 def link(given: Case, name: str, distance: str) -> tuple[OneToOneLinkage, np.ndarray, np.ndarray]:
     n = given.figures[f"linkage_{distance}_n"]
     first, second = given.original[:n], given.released[:n]
-    found = one_to_one_linkage(first, second, given.variables, distance=distance, standardise=False)
+    found = one_to_one_linkage(
+        first, second, Scenario(numeric_keys=given.variables), distance=distance, standardise=False
+    )
     return found, first.to_numpy(), second.to_numpy()
 
 
@@ -260,7 +263,7 @@ def test_reference_does_not_see_a_change_of_mean_and_scale(reference: Reference,
 
 def test_reference_counts_a_missing_value_as_inside() -> None:
     original, released = pl.DataFrame({"a": [1.0, 2.0, 9.0]}), pl.DataFrame({"a": [1.0, None, 5.0]})
-    found = interval_disclosure(original, released, ["a"])
+    found = interval_disclosure(original, released, Scenario(numeric_keys=["a"]))
     assert found.share_all_at_most == 2 / 3  # the program's figure, by its notes
     assert found.share_all == 1 / 3
 

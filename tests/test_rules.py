@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.check import Caution, TacitaError
 from tacita.data import Data, Variable
+from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, Context, Step
 from tacita.rules import Broken, EditRule, Rules, Total, broken_rules, checked_rules, rule_of
 from tacita.rules.parse import parsed
@@ -612,7 +613,7 @@ class Exchange(Step):
 
     def apply(self, data: Data, context: Context) -> Applied:
         fresh = {name: data.table[name].reverse() for name in self.variables}
-        return Applied(data.with_columns(fresh), perturbed=self.variables)
+        return Applied(data.with_columns(fresh), mechanisms=(Mechanism("swapping", self.variables, {}, perturbs=True),))
 
 
 MANY = pl.DataFrame({"sex": ["f", "m"] * 5, "region": [1] * 5 + [2] * 5, "age": list(range(10)), "w": [10.0] * 10})

@@ -58,13 +58,13 @@ _HOMES = {
     "superpopulation": "tacita.risk.population.superpopulation.superpopulation",
     "model_check": "tacita.risk.population.model_check",
     "categorical_confidentiality": "tacita.risk.confidentiality_plot.categorical_confidentiality",
-    "cell_confidentiality": "tacita.risk.confidentiality_plot.interval_confidentiality",
+    "cell_confidentiality": "tacita.risk.confidentiality_plot.cell_confidentiality",
     "confidentiality": "tacita.risk.confidentiality_plot.confidentiality",
     "confidentiality_sets": "tacita.risk.confidentiality_plot.confidentiality_sets",
     "confidentiality_alphas": "tacita.risk.confidentiality_plot.confidentiality_alphas",
     "interval_confidentiality": "tacita.risk.confidentiality_plot.interval_confidentiality",
     "distance_linkage": "tacita.risk.linkage.distance_linkage",
-    "one_to_one_linkage": "tacita.risk.linkage.distance_linkage",
+    "one_to_one_linkage": "tacita.risk.linkage.one_to_one_linkage",
     "probabilistic_linkage": "tacita.risk.linkage.probabilistic_linkage",
     "interval_disclosure": "tacita.risk.interval.interval_disclosure",
     "rank_interval_disclosure": "tacita.risk.interval.rank_interval_disclosure",
@@ -146,10 +146,10 @@ if TYPE_CHECKING:
     from tacita.risk.confidentiality_plot.categorical_confidentiality import (
         categorical_confidentiality as categorical_confidentiality,
     )
+    from tacita.risk.confidentiality_plot.cell_confidentiality import cell_confidentiality as cell_confidentiality
     from tacita.risk.confidentiality_plot.confidentiality import confidentiality as confidentiality
     from tacita.risk.confidentiality_plot.confidentiality_alphas import confidentiality_alphas as confidentiality_alphas
     from tacita.risk.confidentiality_plot.confidentiality_sets import confidentiality_sets as confidentiality_sets
-    from tacita.risk.confidentiality_plot.interval_confidentiality import cell_confidentiality as cell_confidentiality
     from tacita.risk.confidentiality_plot.interval_confidentiality import (
         interval_confidentiality as interval_confidentiality,
     )
@@ -168,7 +168,7 @@ if TYPE_CHECKING:
     from tacita.risk.interval.rank_interval_disclosure import rank_interval_disclosure as rank_interval_disclosure
     from tacita.risk.interval.robust_interval_disclosure import robust_interval_disclosure as robust_interval_disclosure
     from tacita.risk.linkage.distance_linkage import distance_linkage as distance_linkage
-    from tacita.risk.linkage.distance_linkage import one_to_one_linkage as one_to_one_linkage
+    from tacita.risk.linkage.one_to_one_linkage import one_to_one_linkage as one_to_one_linkage
     from tacita.risk.linkage.probabilistic_linkage import probabilistic_linkage as probabilistic_linkage
     from tacita.risk.population.loglinear_risk.loglinear_risk import loglinear_risk as loglinear_risk
     from tacita.risk.population.model_check import model_check as model_check

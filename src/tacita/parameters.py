@@ -92,6 +92,19 @@ class Share:
 
 
 @dataclass(frozen=True)
+class Percentage:
+    """A number above 0, at most 100."""
+
+    def check(self, what: str, value: float) -> None:
+        """One sentence for a number outside."""
+        if not 0 < value <= 100:
+            raise TacitaError(f"{what} must be a percentage above 0, at most 100; got {value!r}.")
+
+    def __str__(self) -> str:
+        return "a percentage above 0, at most 100"
+
+
+@dataclass(frozen=True)
 class OneOf:
     """One of a few words."""
 
@@ -118,7 +131,7 @@ class NotEmpty:
         return "at least one"
 
 
-Constraint = AtLeast | AtMost | Above | Share | OneOf | NotEmpty
+Constraint = AtLeast | AtMost | Above | Share | Percentage | OneOf | NotEmpty
 
 
 @dataclass(frozen=True)
@@ -161,15 +174,17 @@ class Parameter:
         if self.kind != "any" or isinstance(value, int | float | str):
             for constraint in self.constraints:
                 constraint.check(name, value)
-        return value
+        return float(value) if self.kind == "number" else value
 
     def _of_kind(self, name: str, value: Any) -> Any:
         if self.kind == "whole number":
             least = next((each.least for each in self.constraints if isinstance(each, AtLeast)), None)
             return check.whole(name, value, None if least is None else int(least))
         if self.kind == "number":
+            if not any(isinstance(each, Share) for each in self.constraints):
+                check.number(name, value)
             # Of a share the constraint speaks.
-            return value if any(isinstance(each, Share) for each in self.constraints) else check.number(name, value)
+            return value
         if self.kind == "true or false" and not isinstance(value, bool):
             raise TacitaError(f"{name} must be true or false; got {value!r}.")
         if self.kind == "text" and not isinstance(value, str):
@@ -179,9 +194,13 @@ class Parameter:
         return check.mapping(name, value) if self.kind == "table" else value
 
 
-@cache
 def parameters_of(owner: Any) -> tuple[Parameter, ...]:
     """The parameters of a dataclass, or the options of a measure."""
+    return _parameters_of(owner)
+
+
+@cache
+def _parameters_of(owner: Any) -> tuple[Parameter, ...]:
     hints = get_type_hints(owner, include_extras=True)
     return tuple(_parameter(name, hints.get(name, Any), default) for name, default in _defaults(owner).items())
 

@@ -2,60 +2,99 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from tacita import check
 from tacita.check import TacitaError
 from tacita.declared import Declared
+from tacita.measures import check_measure_name
+from tacita.parameters import Above, AtLeast, Doc, Share, parameters_of
 
 NO_LIMIT = "no limit at all"
-LIMITS = ("k", "risk", "rate", "household_risk", "neighbours", "perturbation")
+OWN_FIELDS = {
+    "k_anonymity": "k",
+    "individual_risk": "risk",
+    "reidentification": "rate",
+    "household_risk": "household_risk",
+}
+"""Measures whose limit is a field of the policy."""
+
+
+class Limited(NamedTuple):
+    """The limit of one measure."""
+
+    name: str
+    """What the verdict is called."""
+    limit: float
+    options: Mapping[str, Any]
+    """Options of the measure, and of the figure of it that is limited."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy(Declared):
     """What counts as safe: the limits a file must keep before it may be released.
 
-    A limit that is None (false in a file) is not applied. The defaults are always printed.
+    A limit that is None (false in a file) is not applied. The defaults are always printed. Any other measure can have
+    a limit too, by its name: a number, or a table with `limit` and options of the measure.
 
-    >>> Policy(k=5)
-    Policy(k=5, risk=0.1, rate=0.001, household_risk=None, neighbours=15, perturbation=0.15)
+    >>> Policy(k=5, limits={"l_diversity": 2}).limits
+    {'l_diversity': 2}
     """
 
     section: ClassVar[str] = "policy"
 
-    k: int | None = 3
-    """Every record must share its key with at least k - 1 others of the file."""
-    risk: float | None = 0.1
-    """No record may have a higher individual risk of re-identification."""
-    rate: float | None = 0.001
-    """The expected re-identifications must not be a higher share of the records."""
-    household_risk: float | None = None
-    """No household may have a higher risk that one of its members is re-identified."""
-    neighbours: int | None = 15
-    """The confidentiality plot's k: with so many originals that look like it a record is safe as it is."""
-    perturbation: float | None = 0.15
-    """The plot's r: so far moved, as a share of its size, a record is safe alone. None: neighbours alone decide."""
+    k: Annotated[int | None, AtLeast(2), Doc("Every record must share its key with at least k - 1 others.")] = 3
+    risk: Annotated[
+        float | None, Share(zero=False), Doc("No record may have a higher individual risk of re-identification.")
+    ] = 0.1
+    rate: Annotated[
+        float | None,
+        Share(zero=False),
+        Doc("The expected re-identifications must not be a higher share of the records."),
+    ] = 0.001
+    household_risk: Annotated[
+        float | None,
+        Share(zero=False),
+        Doc("No household may have a higher risk that one of its members is re-identified."),
+    ] = None
+    neighbours: Annotated[
+        int | None,
+        AtLeast(1),
+        Doc("The confidentiality plot's k: with so many originals that look like it a record is safe as it is."),
+    ] = 15
+    perturbation: Annotated[
+        float | None,
+        Above(0),
+        Doc("The plot's r: so far moved, as a share of its size, a record is safe. None: neighbours alone decide."),
+    ] = 0.15
+    limits: Annotated[
+        Mapping[str, Any],
+        Doc("Limits of other measures by name, as {'l_diversity': 2}: a number, or a table with limit and options."),
+    ] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in LIMITS:
-            value = check.python_number(getattr(self, name))
-            object.__setattr__(self, name, None if value is False else value)
-        if self.k is not None:
-            object.__setattr__(self, "k", check.whole("policy k", self.k, 2))
-        if self.neighbours is not None:
-            object.__setattr__(self, "neighbours", check.whole("policy neighbours", self.neighbours, 1))
-        for name in ("risk", "rate", "household_risk"):
-            value = getattr(self, name)
-            if value is not None:
-                check.share(f"policy {name}", value, zero=False)
-        if self.perturbation is not None and check.number("policy perturbation", self.perturbation) <= 0:
-            raise TacitaError(f"policy perturbation must be above 0; got {self.perturbation!r}.")
+        for parameter in parameters_of(type(self)):
+            value = parameter.checked(getattr(self, parameter.name), f"policy {parameter.name}")
+            object.__setattr__(self, parameter.name, value)
+        object.__setattr__(self, "limits", {name: _limit(name, value) for name, value in self.limits.items()})
+
+    def limit_of(self, measure: str) -> Limited | None:
+        """The limit of a measure; None if it has none."""
+        if measure in OWN_FIELDS:
+            value = getattr(self, OWN_FIELDS[measure])
+            return None if value is None else Limited(OWN_FIELDS[measure], value, {})
+        value = self.limits.get(measure)
+        if isinstance(value, Mapping):
+            return Limited(measure, value["limit"], {name: each for name, each in value.items() if name != "limit"})
+        return None if value is None else Limited(measure, value, {})
 
     def to_dict(self) -> dict[str, object]:
         """All limits, since a policy is read by people; one that is not applied is false."""
-        return {name: False if getattr(self, name) is None else getattr(self, name) for name in LIMITS}
+        shown = {each.name: getattr(self, each.name) for each in parameters_of(type(self)) if each.name != "limits"}
+        out: dict[str, object] = {name: False if value is None else value for name, value in shown.items()}
+        return out | ({"limits": dict(self.limits)} if self.limits else {})
 
     def __str__(self) -> str:
         parts = [
@@ -63,17 +102,52 @@ class Policy(Declared):
             None if self.risk is None else f"individual risk at most {self.risk:g}",
             None if self.rate is None else f"re-identification rate at most {100 * self.rate:g} %",
             None if self.household_risk is None else f"household risk at most {self.household_risk:g}",
+            *(f"{name} {_shown(value)}" for name, value in self.limits.items()),
         ]
-        said = [part for part in parts if part]
-        if not said:
+        listed = [part for part in parts if part]
+        if not listed:
             return NO_LIMIT
-        # Measured by `confidentiality`, which prints them itself; here only if they were chosen.
+        # Measured where a release is held against its original; here only if they were chosen.
         if (self.neighbours, self.perturbation) != (Policy.neighbours, Policy.perturbation):
-            said.append(f"confidentiality plot: {self._plot_limits()}")
-        return ", ".join(said)
+            listed.append(f"confidentiality plot: {self._plot_limits()}")
+        return ", ".join(listed)
 
     def _plot_limits(self) -> str:
         if self.neighbours is None:
             return "no limit"
         alone = "" if self.perturbation is None else f", r = {100 * self.perturbation:g} %"
         return f"k = {self.neighbours}{alone}"
+
+
+def checked_policy(policy: Any) -> Policy:
+    """The policy itself, the default one for None; anything else is an error that says how to make one."""
+    if policy is None:
+        return Policy()
+    if not isinstance(policy, Policy):
+        raise TacitaError(f"policy must be a Policy, as Policy(k=3); got {type(policy).__name__}.")
+    return policy
+
+
+def _limit(name: str, value: Any) -> Any:
+    if name in OWN_FIELDS:
+        raise TacitaError(f"the limit of {name} is the field {OWN_FIELDS[name]} of the policy; set it there.")
+    check_measure_name("policy limits", name)
+    if not isinstance(value, Mapping):
+        return _number(name, check.python_number(value))
+    if "limit" not in value:
+        raise TacitaError(f"the limit of {name} must be a number or a table with limit = ...; got {dict(value)!r}.")
+    return {option: check.python_number(each) for option, each in value.items()} | {
+        "limit": _number(name, check.python_number(value["limit"]))
+    }
+
+
+def _number(name: str, value: Any) -> Any:
+    check.number(f"policy limit of {name}", value)
+    return value
+
+
+def _shown(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return f"{value:g}"
+    options = ", ".join(f"{name} = {each}" for name, each in value.items() if name != "limit")
+    return f"{value['limit']:g}" + (f" ({options})" if options else "")

@@ -181,6 +181,20 @@ class Draws:
 
         return np.asarray(ndtri(self.uniform(records, draw)))
 
+    def generator(self, record: int = 0) -> np.random.Generator:
+        """A generator of NumPy for learners, which draw as often as they like: the same for seed, label and record.
+
+        Its bits are Philox's under the key of a step inside this one; its distributions are NumPy's, and may change
+        with it, so that whoever uses it counts up the version of the step when they do.
+
+        >>> Draws(seed=1).generator(7).random() == Draws(seed=1).generator(7).random()
+        True
+        """
+        (number,) = words("record", [record]).tolist()
+        first, second = self.step("generator").key
+        # The record is the highest word of the counter, which no generator ever counts up to.
+        return np.random.Generator(np.random.Philox(key=first + (second << 64), counter=int(number) << 192))
+
     def integers(self, records: ArrayLike, below: ArrayLike, draw: ArrayLike = 0) -> NDArray[np.int64]:
         """Whole numbers from 0 to `below` - 1, `below` being one number or one for each record.
 

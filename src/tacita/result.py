@@ -1,18 +1,79 @@
-"""What every result can do: print its headline, give its rows, draw its figure."""
+"""What every result can do: say its headline, its verdicts and cautions, give its rows and tables, draw its figures.
+
+Text, HTML and JSON are written once, here, from `headline`, `sentences`, `tables` and `cautions`.
+"""
 
 from __future__ import annotations
 
 import html
 import importlib
-from collections.abc import Sequence
-from typing import Any, ClassVar
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tacita import check
+from tacita.check import TacitaError
+from tacita.declared import plain
+from tacita.verdict import Verdict
+
+if TYPE_CHECKING:
+    from tacita.measures import Measure
+
+
+class Percent(float):
+    """A share that is shown in percent."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of figures under their heads; no values of the data."""
+
+    columns: tuple[str, ...]
+    """What stands in each column; the first is to the left, the others to the right."""
+    rows: tuple[tuple[Any, ...], ...]
+    """Texts, numbers, shares (`Percent`), None for nothing."""
+    title: str = ""
+
+    def text(self, indent: str = "  ") -> str:
+        """The table for print."""
+        rows = columns([self.columns, *([cell_text(cell) for cell in row] for row in self.rows)], indent)
+        return f"{self.title}\n{rows}" if self.title else rows
+
+    def html(self) -> str:
+        """The table for a web page."""
+        caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell_text(cell))}</td>" for cell in row) + "</tr>" for row in self.rows
+        )
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table as plain texts and numbers."""
+        return {"title": self.title, "columns": list(self.columns), "rows": [list(row) for row in self.rows]}
 
 
 class Result:
     """What a measure found. `print` gives the headline that a data custodian understands."""
 
-    figure: ClassVar[str | None] = None
-    """Name of the result's figure: a module and function of `tacita.plots`."""
+    figure: ClassVar[str | Callable[..., Any] | None] = None
+    """The result's figure: the name of a module and function of `tacita.plots`, or a function of the result."""
+    other_figures: ClassVar[tuple[str, ...]] = ()
+    """Names of further figures of `tacita.plots`."""
+    measure: ClassVar[Measure | None] = None
+    """The measure that gives such results; set where it is declared."""
+    if TYPE_CHECKING:
+        # A field or a property of the class of result.
+        @property
+        def cautions(self) -> Sequence[str]:
+            """What the reader should know."""
+
+        @property
+        def not_valid(self) -> str:
+            """Why the figures do not hold for this file; empty if they do."""
+    else:
+        cautions, not_valid = (), ""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -20,27 +81,93 @@ class Result:
         cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.headline.strip()}>"
+
+    @property
+    def headline(self) -> str:
+        """The result in one sentence that a data custodian understands."""
         first, *_ = str(self).splitlines()
-        return f"<{type(self).__name__}: {first.strip()}>"
+        return first
+
+    def sentences(self) -> Sequence[str]:
+        """What else there is to say, one sentence each."""
+        return ()
+
+    def tables(self) -> Sequence[Table]:
+        """The result as tables of figures."""
+        return ()
+
+    def __str__(self) -> str:
+        parts = [self.headline, *self.sentences(), *(table.text() for table in self.tables())]
+        return "\n".join([*parts, *(f"caution: {caution}" for caution in self.cautions)])
 
     def _repr_html_(self) -> str:
-        return f'<pre style="line-height:1.3">{html.escape(str(self))}</pre>'
+        if type(self).__str__ is not Result.__str__:
+            return f'<pre style="line-height:1.3;font-family:monospace">{html.escape(str(self))}</pre>'
+        sentences = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences())
+        tables = "".join(table.html() for table in self.tables())
+        cautions = "".join(f"<li>{html.escape(caution)}</li>" for caution in self.cautions)
+        listed = f"<ul>{cautions}</ul>" if cautions else ""
+        return f"<div><p><strong>{html.escape(self.headline)}</strong></p>{sentences}{tables}{listed}</div>"
+
+    def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
+        """Whether the limit that the policy sets on this measure is kept; nothing without one."""
+        measure = self.measure
+        limited = None if measure is None or measure.limit is None else policy.limit_of(measure.name)
+        if measure is None or measure.limit is None or limited is None:
+            return ()
+        if self.not_valid:
+            return (Verdict(limited.name, limited.limit, None, None, self.not_valid),)
+        value = measure.limited_value(self, limited.options)
+        holds, why = measure.limit.judged(measure.name, value, limited.limit)
+        return (Verdict(limited.name, limited.limit, value, holds, why),)
+
+    def unsafe_records(self, policy: Any) -> Any:
+        """By record whether it breaks the policy's limit, as booleans in the order of the file; None: not defined."""
+        return None
 
     def record_columns(self) -> dict[str, Any]:
         """What the result says of each record, by column name, for the table of all records; nothing by default."""
         return {}
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The figures of the file as plain numbers and texts, no values of the data; nothing by default."""
         return {}
 
-    def plot(self, **options: Any) -> Any:
-        """The figure of this result, an Altair chart."""
-        if self.figure is None:
-            raise AttributeError(f"{type(self).__name__} has no figure")
+    def to_json(self) -> str:
+        """The headline, the figures and the cautions as JSON, no values of the data."""
+        name = {} if self.measure is None else {"measure": self.measure.name}
+        whole = {**name, "headline": self.headline, **self.to_dict(), "cautions": list(self.cautions)}
+        return json.dumps(plain(whole), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def figures(self) -> tuple[str, ...]:
+        """The names of the figures that `plot` draws, the usual one first."""
+        usual = type(self).figure
+        if usual is None:
+            return ()
+        return (usual if isinstance(usual, str) else usual.__name__, *self.other_figures)
+
+    def plot(self, figure: str | None = None, **options: Any) -> Any:
+        """A figure of this result, an Altair chart; the usual one unless another of `figures()` is named."""
+        usual = type(self).figure
+        if usual is None:
+            raise TacitaError(f"{type(self).__name__} has no figure; its rows are in to_frame().")
+        name = self.figures()[0] if figure is None else check.one_of("figure", figure, self.figures())
+        if callable(usual) and name == usual.__name__:
+            return usual(self, **options)
         # The one call upwards: a result finds its figure by name.
-        drawing = importlib.import_module(f"tacita.plots.{self.figure}")
-        return getattr(drawing, self.figure)(self, **options)
+        return getattr(importlib.import_module(f"tacita.plots.{name}"), name)(self, **options)
+
+
+def cell_text(cell: Any) -> str:
+    """A cell of a table for print."""
+    if cell is None or (isinstance(cell, float) and cell != cell):
+        return "" if cell is None else "-"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, Percent):
+        return percent(cell)
+    return number(cell) if isinstance(cell, int | float) else str(cell)
 
 
 def number(value: float) -> str:

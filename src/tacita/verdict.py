@@ -43,7 +43,7 @@ def summary(verdicts: Iterable[Verdict]) -> str:
     """
     listed = list(verdicts)
     failed = [verdict.why for verdict in listed if verdict.holds is False]
-    unknown = list(dict.fromkeys(verdict.why for verdict in listed if verdict.holds is None))
+    unknown = list(dict.fromkeys(verdict.why.rstrip(".") for verdict in listed if verdict.holds is None))
     if failed:
         open_ones = f"; not assessed: {'; '.join(unknown)}" if unknown else ""
         return f"NOT SAFE under this policy: {'; '.join(failed)}{open_ones}"

@@ -5,7 +5,7 @@ A new step must be added to `EXAMPLES`, or the first test fails.
 
 import tomllib
 from collections.abc import Iterator
-from dataclasses import FrozenInstanceError, fields, replace
+from dataclasses import FrozenInstanceError, dataclass, fields, replace
 
 import numpy as np
 import polars as pl
@@ -15,9 +15,11 @@ import tacita as tc
 from tacita import frame
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.protect.mechanism import Mechanism
 from tacita.protect.recode.regroup import text_of
-from tacita.protect.step import Step
-from tacita.protect.steps import own_steps
+from tacita.protect.step import Applied, Context, Step
+from tacita.protect.steps import OWN, own_steps
+from tacita.testing.steps import check_step
 
 SURVEY = tc.household_survey(300, population=9000, seed=3)
 
@@ -125,6 +127,47 @@ def test_every_step_is_here_and_public() -> None:
     assert set(EXAMPLES) == {step.kind() for step in own_steps()}
     assert all(isinstance(step, own) for own in own_steps() for step in EXAMPLES[own.kind()])
     assert all(getattr(tc, own.__name__) is own for own in own_steps())
+    assert list(OWN) == [own.kind() for own in own_steps()]
+    assert list(OWN.values()) == [f"{own.__module__}:{own.__name__}" for own in own_steps()]
+
+
+BLANKS = {"suppress", "generalise"}
+"""Steps that may blank cells."""
+DRAWS = {"new_identifiers", "random_order", "weight_noise"}
+"""Steps that always draw."""
+
+
+@pytest.mark.parametrize("step", STEPS, ids=named)
+def test_steps_keep_the_public_contract(step: Step) -> None:
+    check_step(step, DATA, WHO, draws=step.kind() in DRAWS, adds_missing=step.kind() in BLANKS)
+
+
+@dataclass(frozen=True)
+class Careless(Step):
+    """A step that breaks its contract, in one of several ways."""
+
+    how: str = ""
+
+    def apply(self, data: Data, context: Context) -> Applied:
+        place = np.arange(len(data), dtype=np.float64)
+        if self.how == "silent":
+            return Applied(data.with_columns({"income": data.numbers("income") + 1}))
+        values = place if self.how == "order" else np.where(np.isnan(data.numbers("income")), 0.0, 1.0)
+        return Applied(data.with_columns({"income": values}), mechanisms=(Mechanism("noise", ("income",)),))
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("silent", "the step changes data and reports no mechanism"),
+        ("order", "the step depends on the order of the records"),
+        ("missing", "the step gives or takes missing values of 'income'"),
+    ],
+)
+def test_a_step_that_breaks_the_contract_is_found(how: str, message: str) -> None:
+    with pytest.raises(AssertionError) as found:
+        check_step(Careless(how), DATA, WHO)
+    assert str(found.value) == message
 
 
 @pytest.mark.parametrize("step", STEPS, ids=named)

@@ -155,7 +155,7 @@ def test_the_partition_is_kept_whatever_the_order(rows: list[tuple[int | None, i
         (
             lambda: tc.NewIdentifiers(within_households="yes"),
             WHO,
-            "within_households must be True or False; got 'yes'.",
+            "within_households must be true or false; got 'yes'.",
         ),
     ],
 )

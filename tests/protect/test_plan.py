@@ -16,6 +16,7 @@ import tacita as tc
 from tacita import frame
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
+from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, Context, Step
 from tacita.random import fit_for_release
 
@@ -42,7 +43,7 @@ class Noise(Step):
             data.with_columns({self.variable: data.numbers(self.variable) + noise}),
             remarks=("noise added",),
             figures={"sd": 1.0},
-            perturbed=(self.variable,),
+            mechanisms=(Mechanism("noise", (self.variable,), perturbs=True),),
         )
 
 

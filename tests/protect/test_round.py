@@ -155,7 +155,7 @@ EITHER = "round needs either base (round to its multiples) or digits; give one o
     [
         ({}, EITHER),
         ({"base": 1, "digits": 1}, EITHER),
-        ({"base": 0}, "base must be above 0; got 0.0."),
+        ({"base": 0}, "base must be above 0; got 0."),
         ({"base": "10"}, "base must be a number; got '10'."),
         ({"digits": 0}, "digits must be at least 1; got 0."),
         ({"digits": 1.5}, "digits must be a whole number of at least 1; got 1.5."),

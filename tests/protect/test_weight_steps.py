@@ -360,11 +360,11 @@ MISTAKES = [
         lambda: tc.RoundWeights(base=2, digits=2),
         "round_weights takes either base (round to its multiples) or digits; give one of them.",
     ),
-    (lambda: tc.RoundWeights(base=0), "base must be above 0; got 0.0."),
+    (lambda: tc.RoundWeights(base=0), "base must be above 0; got 0."),
     (lambda: tc.RoundWeights(base="1"), "base must be a number; got '1'."),
     (lambda: tc.RoundWeights(digits=0), "digits must be at least 1; got 0."),
-    (lambda: tc.RoundWeights(keep_total=1), "keep_total must be True or False; got 1."),
-    (lambda: tc.RoundWeights(random="yes"), "random must be True or False; got 'yes'."),
+    (lambda: tc.RoundWeights(keep_total=1), "keep_total must be true or false; got 1."),
+    (lambda: tc.RoundWeights(random="yes"), "random must be true or false; got 'yes'."),
     (lambda: tc.RoundWeights(within=3), "within must be a list of column names; got 3."),
     (lambda: tc.RoundWeights(weight=3), "weight must be the name of a column; got 3."),
     (lambda: tc.TrimWeights(), "trim_weights needs a limit; give least, most or share."),
@@ -380,7 +380,7 @@ MISTAKES = [
     (lambda: tc.WeightNoise(0), "sd must be above 0 and at most 5; got 0.0."),
     (lambda: tc.WeightNoise(9), "sd must be above 0 and at most 5; got 9.0."),
     (lambda: tc.WeightNoise(None), "sd must be a number; got None."),
-    (lambda: tc.WeightNoise(1, least=-1), "least must be at least 0; got -1.0."),
+    (lambda: tc.WeightNoise(1, least=-1), "least must be at least 0; got -1."),
     (lambda: tc.WeightNoise.from_dict({}), "weight_noise must name 'sd'."),
 ]
 

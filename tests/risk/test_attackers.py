@@ -21,6 +21,7 @@ def test_by_hand() -> None:
     assert (found.journalist_maximum, found.journalist_share) == (0.05, 0.0)
     assert found.journalist_mean == found.marketer == pytest.approx(1 / 30, rel=1e-15)
     assert str(found) == (
+        "a marketer is expected to match 3.33 % of the records correctly\n"
         "  attackers         highest    mean  records above 0.5\n"
         "  prosecutor (1/f)        1   0.667             33.3 %\n"
         "  journalist (1/F)     0.05  0.0333                0 %\n"

@@ -10,7 +10,7 @@ import slow
 from strategies import RULES as MISSING_RULES
 from strategies import Rule, Survey, quietly, surveys
 from tacita.check import TacitaError
-from tacita.risk.identity.benchmark import NORMAL, RULES, benchmark, benchmark_of, standing_out
+from tacita.risk.identity.benchmark import NORMAL, RULES, Benchmark, benchmark, standing_out
 from tacita.risk.identity.individual_risk import individual_risk
 from tacita.scenario import Scenario
 
@@ -59,7 +59,7 @@ def test_equals_the_slow_one(name: str, survey: Survey, missing: Rule) -> None:
     """On the same risks, so that ties at the limit are the same ties."""
     with quietly():
         risk = individual_risk(survey.frame, survey.scenario(missing.text))
-    found = benchmark_of(risk, name)
+    found = Benchmark.of(risk, name)
     per_record = risk.table.per_record(risk.base).tolist()
     assert found.found == slow.benchmark(per_record, **SLOW[name])  # type: ignore[arg-type]
     assert per_record == pytest.approx(survey.risks(missing), rel=1e-12)

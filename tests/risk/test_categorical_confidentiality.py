@@ -34,7 +34,7 @@ def test_against_pairs_of_records(rows: list[Any], k: int) -> None:
         assert found.count[at] == counted
         assert found.loss[at] == sum(a != b for a, b in zip(each[:2], mine, strict=True)) / 2
         assert found.unsafe[at] == (counted < k)
-    assert found.figures()["information_loss"] == pytest.approx(float(np.mean(found.loss)))
+    assert found.to_dict()["information_loss"] == pytest.approx(float(np.mean(found.loss)))
 
 
 def survey() -> tuple[Data, Data]:
@@ -125,7 +125,7 @@ def test_microaggregated_numbers_lie_on_a_line_at_the_group_size() -> None:
     found = tc.categorical_confidentiality(original, groups, tc.Scenario(keys=["turnover"]), unit="sd", k=3)
     assert found.count.tolist() == [3.0] * 6
     assert not found.unsafe.any()
-    near = tc.confidentiality(original, groups, ["turnover"], vertical=True, k=3, delta=0.6)
+    near = tc.confidentiality(original, groups, tc.Scenario(numeric_keys=["turnover"]), vertical=True, k=3, delta=0.6)
     assert near.neighbours.tolist() == [3] * 6
     assert not near.unsafe.any()
 

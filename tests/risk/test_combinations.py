@@ -22,7 +22,7 @@ def test_against_plain_counting(rows: list[tuple[int | None, ...]], threshold: i
     inside = [0] * len(rows)
     by_variable: Counter[tuple[str, int]] = Counter()
     by_category: Counter[tuple[str, int | None]] = Counter()
-    for names, unsafe, records in zip(found.tables, found.unsafe, found.records, strict=True):
+    for names, unsafe, records in zip(found.combinations, found.unsafe, found.records, strict=True):
         places = [NAMES.index(name) for name in names]
         cells = Counter(tuple(row[place] for place in places) for row in rows)
         bad = {cell for cell, count in cells.items() if count <= threshold}
@@ -46,8 +46,8 @@ def test_against_plain_counting(rows: list[tuple[int | None, ...]], threshold: i
 def test_one_threshold_for_each_size() -> None:
     frame = pl.DataFrame({"a": [1, 1, 1, 2], "b": [1, 1, 2, 2]})
     found = tc.unsafe_combinations(frame, tc.Scenario(keys=["a", "b"]), threshold=[1, 2])
-    assert dict(zip(found.tables, found.thresholds, strict=True)) == {("a",): 1, ("b",): 1, ("a", "b"): 2}
-    assert dict(zip(found.tables, found.unsafe, strict=True)) == {("a",): 1, ("b",): 0, ("a", "b"): 3}
+    assert dict(zip(found.combinations, found.thresholds, strict=True)) == {("a",): 1, ("b",): 1, ("a", "b"): 2}
+    assert dict(zip(found.combinations, found.unsafe, strict=True)) == {("a",): 1, ("b",): 0, ("a", "b"): 3}
     assert found.records_unsafe == 4
 
 
@@ -63,13 +63,13 @@ def test_identification_levels() -> None:
     frame = pl.DataFrame({"region": [1, 1], "sex": [1, 2], "age": [1, 1]})
     scenario = tc.Scenario(keys=["region", "sex", "age"])
     found = tc.unsafe_combinations(frame, scenario, levels={"region": 1, "sex": 2, "age": 0}, threshold=1)
-    assert (found.tables, found.unsafe) == ((("region", "sex"),), (2,))
+    assert (found.combinations, found.unsafe) == ((("region", "sex"),), (2,))
 
 
 def test_tables_by_name() -> None:
     frame = pl.DataFrame({"a": [1, 1, 2], "b": [1, 2, 2], "c": [1, 1, 1]})
     found = tc.unsafe_combinations(frame, tc.Scenario(keys=["a"]), tables={("a", "b"): 1, "c": 5})
-    assert (found.tables, found.thresholds, found.unsafe) == ((("a", "b"), ("c",)), (1, 5), (3, 1))
+    assert (found.combinations, found.thresholds, found.unsafe) == ((("a", "b"), ("c",)), (1, 5), (3, 1))
 
 
 def test_messages() -> None:
@@ -118,7 +118,7 @@ def test_reference(reference: Reference, name: str) -> None:
             frozenset(row[f"dim{i}"] for i in (1, 2, 3) if row.get(f"dim{i}")): int(row["unsafe_cells"])
             for row in csv.DictReader(file)
         }
-    assert dict(zip(map(frozenset, found.tables), found.unsafe, strict=True)) == theirs
+    assert dict(zip(map(frozenset, found.combinations), found.unsafe, strict=True)) == theirs
     assert found.total == case["scalars"]["total_unsafe"]
 
 

@@ -23,7 +23,12 @@ def cases() -> ConfidentialitySets:
     survey = tc.business_survey(600, exporters=True)
     masked = tc.log_noise(survey.data, KEYS, sd=0.5)
     return tc.confidentiality_sets(
-        survey.data, masked, [KEYS[:size] for size in (1, 2, 3, 4)], strata="industry", log=True
+        survey.data,
+        masked,
+        tc.Scenario(numeric_keys=["any"]),
+        key_sets=[KEYS[:size] for size in (1, 2, 3, 4)],
+        strata="industry",
+        log=True,
     )
 
 
@@ -82,7 +87,7 @@ def test_the_pattern_of_the_report(cases: ConfidentialitySets) -> None:
 
 def test_ks_text_by_hand() -> None:
     original, released = pl.DataFrame({"x": [10.0, 20.0, 40.0]}), pl.DataFrame({"x": [11.0, 20.0, 30.0]})
-    found = tc.confidentiality(original, released, "x", alpha=0.4)
+    found = tc.confidentiality(original, released, tc.Scenario(numeric_keys="x"), alpha=0.4)
     log_p = math.log(2) - 2 * (5 / 6) ** 2 * 2
     assert found.ks_text().splitlines() == ["stratum  records       D  ln p", f"all            3  0.8333  {log_p:.1f}"]
 
@@ -93,7 +98,7 @@ def test_rank_text_by_hand() -> None:
     moved = [10.5, 11.5, *size[2:]]
     original = pl.DataFrame({"g": ["a"] * 11 + ["b"] * 2, "x": [*size, 2.0, 1.0]})
     released = pl.DataFrame({"g": ["a"] * 11 + ["b"] * 2, "x": [*moved, 2.0, 1.5]})
-    found = tc.confidentiality(original, released, "x", strata="g", ratio=False)
+    found = tc.confidentiality(original, released, tc.Scenario(numeric_keys="x"), strata="g", ratio=False)
     assert found.rank_text().splitlines() == [
         "stratum  kept  1  2  3  4  5  6  7  8  9  10",
         "a           8  -  -  X  X  X  X  X  X  X   X",
@@ -104,33 +109,35 @@ def test_rank_text_by_hand() -> None:
 
 def test_equal_units_are_ranked_by_their_numbers() -> None:
     data = tc.Data(pl.DataFrame({"x": [5.0, 9.0, 9.0]}), numbers_of_records=np.array([30, 20, 10]))
-    found = tc.confidentiality(data, data, "x", ratio=False)
+    found = tc.confidentiality(data, data, tc.Scenario(numeric_keys="x"), ratio=False)
     assert found.largest.tolist() == [False, False, True]
     assert found.ranks[0].tolist() == [True] * 3 + [False] * 7
 
 
 def test_a_stratum_called_all() -> None:
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 5.0], "g": ["all", "all", "b", "b"]})
-    found = tc.confidentiality(frame, frame, "x", strata="g", ratio=False)
+    found = tc.confidentiality(frame, frame, tc.Scenario(numeric_keys="x"), strata="g", ratio=False)
     assert found.table()["stratum"].to_list() == ["all", "b", "all strata"]
 
 
 def test_sets_of_different_sizes_and_records() -> None:
     """Two size variables have two tables of ranks; key sets that leave out other records have their own counts."""
     frame = pl.DataFrame({"a": [1.0, 2.0, 4.0, None], "b": [3.0, 1.0, 2.0, 7.0]})
-    found = tc.confidentiality_sets(frame, frame, {"one": ["a"], "two": ["b"]}, alpha=0.3)
+    found = tc.confidentiality_sets(
+        frame, frame, tc.Scenario(numeric_keys=["any"]), key_sets={"one": ["a"], "two": ["b"]}, alpha=0.3
+    )
     assert [line for line in str(found).splitlines() if "keep their rank" in line] == [
         "Table 4. Which of the ten largest units by a keep their rank",
         "Table 5. Which of the ten largest units by b keep their rank",
     ]
     assert found.ks_table()["records"].to_list() == [3, 4]
     assert found.ks_text().count("stratum") == 2
-    assert set(found.figures()) == {"one", "two"}
+    assert set(found.to_dict()) == {"one", "two"}
 
 
 def test_sets_without_ratio_have_no_first_table() -> None:
     frame = pl.DataFrame({"a": [1.0, 2.0, 4.0]})
-    text = str(tc.confidentiality_sets(frame, frame, [["a"]], ratio=False))
+    text = str(tc.confidentiality_sets(frame, frame, tc.Scenario(numeric_keys=["any"]), key_sets=[["a"]], ratio=False))
     assert "Kolmogorov" not in text
     assert "Table 1. case 1: a" in text
 
@@ -142,7 +149,7 @@ def test_set_messages() -> None:
         ("a", "key_sets must be a table of names, as in {'age': ...}; got 'a'."),
     ]:
         with pytest.raises(tc.TacitaError) as error:
-            tc.confidentiality_sets(frame, frame, sets)
+            tc.confidentiality_sets(frame, frame, tc.Scenario(numeric_keys=["any"]), key_sets=sets)
         assert str(error.value) == message
 
 
@@ -153,7 +160,7 @@ def test_set_messages() -> None:
 def several() -> ConfidentialityAlphas:
     survey = tc.business_survey(400, exporters=True)
     masked = tc.log_noise(survey.data, KEYS, sd=0.5)
-    return confidentiality_alphas(survey.data, masked, KEYS[:2], strata="industry", log=True)
+    return confidentiality_alphas(survey.data, masked, tc.Scenario(numeric_keys=KEYS[:2]), strata="industry", log=True)
 
 
 def test_alphas_are_the_measure_at_each_alpha(several: ConfidentialityAlphas) -> None:
@@ -161,7 +168,15 @@ def test_alphas_are_the_measure_at_each_alpha(several: ConfidentialityAlphas) ->
     masked = tc.log_noise(survey.data, KEYS, sd=0.5)
     assert list(several.parts) == [0.01, 0.05, 0.1]
     for alpha, part in several.parts.items():
-        alone = tc.confidentiality(survey.data, masked, KEYS[:2], strata="industry", log=True, alpha=alpha, ratio=False)
+        alone = tc.confidentiality(
+            survey.data,
+            masked,
+            tc.Scenario(numeric_keys=KEYS[:2]),
+            strata="industry",
+            log=True,
+            alpha=alpha,
+            ratio=False,
+        )
         assert part.to_frame().equals(alone.to_frame())
         assert part.table().equals(alone.table())
     unsafe = [int(part.unsafe.sum()) for part in several.parts.values()]
@@ -183,7 +198,7 @@ def test_alphas_as_frame_and_text(several: ConfidentialityAlphas) -> None:
 def test_alphas_must_be_a_list(alphas: object) -> None:
     frame = pl.DataFrame({"a": [1.0, 2.0]})
     with pytest.raises(tc.TacitaError) as error:
-        confidentiality_alphas(frame, frame, "a", alphas)
+        confidentiality_alphas(frame, frame, tc.Scenario(numeric_keys="a"), alphas=alphas)
     assert str(error.value) == f"alphas must be a list of shares, as in (0.01, 0.05, 0.1); got {alphas!r}."
 
 
@@ -194,7 +209,7 @@ def test_limits_are_those_of_the_policy_unless_told() -> None:
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 40.0]})
 
     def limits(**words: object) -> tuple[float, ...]:
-        return tuple(tc.confidentiality(frame, frame, "x", ratio=False, **words).limits)  # type: ignore[arg-type]
+        return tuple(tc.confidentiality(frame, frame, tc.Scenario(numeric_keys="x"), ratio=False, **words).limits)  # type: ignore[arg-type]
 
     assert limits() == (15, 0.15, 1.0, False)
     strict = tc.Policy(neighbours=30, perturbation=0.4)
@@ -208,7 +223,7 @@ def test_limits_are_those_of_the_policy_unless_told() -> None:
         limits(policy=tc.Policy(neighbours=None))
     assert str(error.value) == "the policy has no limit on neighbours, so nothing is unsafe; pass k=."
     assert limits(policy=tc.Policy(neighbours=None), k=4)[0] == 4
-    several = confidentiality_alphas(frame, frame, "x", (0.3,), policy=strict)
+    several = confidentiality_alphas(frame, frame, tc.Scenario(numeric_keys="x"), alphas=(0.3,), policy=strict)
     assert several.parts[0.3].limits[:2] == (30, 0.4)
 
 
@@ -268,7 +283,9 @@ def test_the_share_right_of_tau_is_alpha(cases: ConfidentialitySets) -> None:
 
 def test_one_stratum_is_one_panel() -> None:
     survey = tc.business_survey(100)
-    found = tc.confidentiality(survey.data, tc.log_noise(survey.data, ["turnover"]), "turnover")
+    found = tc.confidentiality(
+        survey.data, tc.log_noise(survey.data, ["turnover"]), tc.Scenario(numeric_keys="turnover")
+    )
     for figure in ("densities", "comparison_histograms", "likelihood_ratio"):
         assert "layer" in found.plot(figure).to_dict()
     with pytest.raises(tc.TacitaError) as error:
@@ -281,14 +298,14 @@ def test_many_strata_are_counted_and_the_largest_drawn() -> None:
     draw = np.random.default_rng(1)
     stratum = np.append(np.repeat(np.arange(20), 9), np.repeat(np.arange(20), 1))
     frame = pl.DataFrame({"x": draw.lognormal(3, 1, n), "g": np.append(stratum[: n - 5], [19] * 5)})
-    found = tc.confidentiality(frame, tc.log_noise(frame, ["x"]), "x", strata="g")
+    found = tc.confidentiality(frame, tc.log_noise(frame, ["x"]), tc.Scenario(numeric_keys="x"), strata="g")
     points = densities_points(found)
     assert points["stratum"].unique().len() == MOST_PANELS
     assert "19" in points["stratum"]
     assert "8 strata with fewer records not drawn" in str(found.plot("densities").to_dict()["title"])
     alone = pl.DataFrame({"x": [1.0, 2.0], "g": ["a", "b"]})
     with pytest.raises(tc.TacitaError) as error:
-        tc.confidentiality(alone, alone, "x", strata="g").plot("densities")
+        tc.confidentiality(alone, alone, tc.Scenario(numeric_keys="x"), strata="g").plot("densities")
     assert str(error.value) == "no stratum has two records to compare; there is nothing to draw."
 
 
@@ -304,7 +321,9 @@ def test_panels_of_alphas(several: ConfidentialityAlphas) -> None:
 
 def test_panels_of_alphas_of_a_large_file() -> None:
     frame = pl.DataFrame({"x": np.random.default_rng(3).lognormal(5, 1, 6000)})
-    found = confidentiality_alphas(frame, tc.log_noise(frame, ["x"]), "x", (0.001, 0.005))
+    found = confidentiality_alphas(
+        frame, tc.log_noise(frame, ["x"]), tc.Scenario(numeric_keys="x"), alphas=(0.001, 0.005)
+    )
     points, cells = alphas_points(found), alphas_cells(found)
     assert points.height + cells.height <= MOST_POINTS
     assert points.height + int(cells["records"].sum()) == 12_000

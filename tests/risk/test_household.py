@@ -30,7 +30,7 @@ def test_by_hand() -> None:
     assert found.risk.tolist() == [0.75, 0.75, 1.0, 1.0, 0.5]
     assert (found.alone, found.members.tolist()) == (1, [2, 2, 1])
     assert (found.expected_persons, found.expected_households) == (4.0, 2.25)
-    assert str(found) == "2.25 of 3 households expected to be re-identified (75 %), with 4 of 5 persons in them"
+    assert found.headline == "2.25 of 3 households expected to be re-identified (75 %), with 4 of 5 persons in them"
     assert (found.records_above(0.5), found.records_above(0.75), found.records_above(1.0)) == (4, 2, 0)
     assert found.spread == (0.5, 0.75, 0.75, 0.8, 1.0, 1.0)
     assert found.to_frame().columns == ["household_risk"]

@@ -17,6 +17,7 @@ from tacita.result import Result
 from tacita.risk.interval.interval_disclosure import interval_disclosure
 from tacita.risk.interval.rank_interval_disclosure import mid_ranks, rank_interval_disclosure
 from tacita.risk.interval.robust_interval_disclosure import robust_interval_disclosure
+from tacita.scenario import Scenario
 
 number = st.one_of(
     st.none(), st.sampled_from([0.0, 0.0, 1.0, 2.0]), st.integers(-900, 900).map(lambda each: each / 100)
@@ -36,7 +37,7 @@ def table(rows: Rows) -> pl.DataFrame:
 @given(files, st.sampled_from([0.0, 0.05, 0.5, 2.0]))
 def test_sd_intervals_against_loops(given_rows: tuple[Rows, Rows], k: float) -> None:
     first, second = given_rows
-    found = interval_disclosure(table(first), table(second), ["p", "q"], k=k)
+    found = interval_disclosure(table(first), table(second), Scenario(numeric_keys=["p", "q"]), k=k)
     every, some, most, inside = 0, 0, 0, [0, 0]
     for x, y in zip(first, second, strict=True):
         flags = []
@@ -66,7 +67,7 @@ def test_sd_intervals_by_hand() -> None:
     """Released 0, 10, 20, 30 has the standard deviation 12.91: with k = 0.1 originals may lie 1.291 away."""
     original = pl.DataFrame({"a": [1.29, 11.3, 20.0, None], "b": [5.0, 5.0, 6.0, 5.0]})
     released = pl.DataFrame({"a": [0.0, 10.0, 20.0, 30.0], "b": [5.0, 5.0, 5.0, 5.0]})
-    found = interval_disclosure(original, released, ["a", "b"], k=0.1)
+    found = interval_disclosure(original, released, Scenario(numeric_keys=["a", "b"]), k=0.1)
     assert found.inside.tolist() == [[True, True], [False, True], [True, False], [False, True]]
     assert (found.share_all, found.share_any, found.share_all_at_most) == (0.25, 1.0, 0.5)
     assert found.by_variable == {"a": 2 / 3, "b": 0.75}
@@ -79,7 +80,7 @@ def test_sd_intervals_by_hand() -> None:
         "  b                    75 %        0",
     ]
     assert found.to_frame().columns == ["record", "all_inside", "any_inside", "inside", "missing"]
-    assert found.figures()["by_variable"] == {"a": 2 / 3, "b": 0.75}
+    assert found.to_dict()["by_variable"] == {"a": 2 / 3, "b": 0.75}
 
 
 # Ranks.
@@ -99,7 +100,7 @@ def test_mean_ranks(values: list[float]) -> None:
 @given(files, st.lists(st.sampled_from([0, 1, 5, 10, 25, 100]), min_size=1, max_size=3))
 def test_rank_intervals_against_loops(given_rows: tuple[Rows, Rows], widths: list[int]) -> None:
     first, second = given_rows
-    found = rank_interval_disclosure(table(first), table(second), ["p", "q"], widths=widths)
+    found = rank_interval_disclosure(table(first), table(second), Scenario(numeric_keys=["p", "q"]), widths=widths)
     n = len(first)
     for at, width in enumerate(widths):
         flags = np.zeros((n, 2), dtype=bool)
@@ -122,7 +123,7 @@ def test_rank_intervals_by_hand() -> None:
     """Ten firms, two of them exchanged: eight keep their rank, two are off by one rank, 10 percent."""
     original = pl.DataFrame({"a": [float(i) for i in range(10)]})
     released = pl.DataFrame({"a": [1.0, 0.0, *(float(i) for i in range(2, 10))]})
-    found = rank_interval_disclosure(original, released, ["a"])
+    found = rank_interval_disclosure(original, released, Scenario(numeric_keys=["a"]))
     assert found.shares[:, 0].tolist() == [0.8] * 9 + [1.0]
     assert found.share == pytest.approx(0.82)
     assert found.record_columns()["greatest_difference"].tolist()[:3] == [10.0, 10.0, 0.0]
@@ -131,12 +132,15 @@ def test_rank_intervals_by_hand() -> None:
         "percent all variables any variable a",
         "1 80 % 80 % 80 %",
     ]
-    assert found.figures()["share"] == pytest.approx(0.82)
+    assert found.to_dict()["share"] == pytest.approx(0.82)
 
 
 def test_ranks_do_not_see_a_change_of_scale() -> None:
     values = pl.DataFrame({"a": [3.0, 1.0, 2.0]})
-    assert rank_interval_disclosure(values, values.select(pl.col("a") ** 3 * 1e6), ["a"]).share == 1.0
+    assert (
+        rank_interval_disclosure(values, values.select(pl.col("a") ** 3 * 1e6), Scenario(numeric_keys=["a"])).share
+        == 1.0
+    )
 
 
 # Robust distances.
@@ -154,9 +158,9 @@ def test_robust_intervals_against_loops(
     by = y if own else x
     if len(kept) < 2 or (np.ptp(x, axis=0) == 0).any() or (np.ptp(by, axis=0) == 0).any():
         with pytest.raises(TacitaError):
-            robust_interval_disclosure(table(first), table(second), ["p", "q"], **options)
+            robust_interval_disclosure(table(first), table(second), Scenario(numeric_keys=["p", "q"]), **options)
         return
-    found = robust_interval_disclosure(table(first), table(second), ["p", "q"], **options)
+    found = robust_interval_disclosure(table(first), table(second), Scenario(numeric_keys=["p", "q"]), **options)
     u = (x - x.mean(axis=0)) / x.std(axis=0, ddof=1)
     v = (y - by.mean(axis=0)) / by.std(axis=0, ddof=1)
     inverse, unsafe, alone = np.linalg.inv(covariance), 0, 0
@@ -183,7 +187,9 @@ def test_robust_intervals_by_hand() -> None:
     """Five firms, covariance 1: D is 0.05 times the distance from the mean, 0.05 times 1.265, 0.632, 0, ..."""
     original = pl.DataFrame({"a": [1.0, 2.0, 3.0, 4.0, 5.0]})
     released = pl.DataFrame({"a": [1.0, 2.05, 3.0, 4.0, 5.0]})
-    found = robust_interval_disclosure(original, released, ["a"], covariance=[[1.0]], scale="original", k=1.0)
+    found = robust_interval_disclosure(
+        original, released, Scenario(numeric_keys=["a"]), covariance=[[1.0]], scale="original", k=1.0
+    )
     assert found.distance == pytest.approx([0.05 * 2 / 2.5**0.5, 0.05 / 2.5**0.5, 0.0, 0.05 / 2.5**0.5, 0.1 / 2.5**0.5])
     # 0.05 moved is as much as the interval of firm 2 is wide, whose end does not belong to it; firm 3 has no interval.
     assert found.unsafe.tolist() == [True, False, False, True, True]
@@ -191,7 +197,9 @@ def test_robust_intervals_by_hand() -> None:
     assert found.rmdid1w == pytest.approx(3 * 0.25 / 2.5**0.5 / 5)
     assert found.mean_distance == pytest.approx(0.25 / 2.5**0.5 / 3)
     assert found.by_variable == {"a": 0.6}
-    wide = robust_interval_disclosure(original, released, ["a"], covariance=[[1.0]], k=1.0, k2=9.0)
+    wide = robust_interval_disclosure(
+        original, released, Scenario(numeric_keys=["a"]), covariance=[[1.0]], k=1.0, k2=9.0
+    )
     assert wide.rmdid2 == 0.0
 
 
@@ -200,7 +208,7 @@ def test_missing_values_are_left_out_and_counted() -> None:
     values = draw.normal(size=(30, 2))
     frame = pl.DataFrame({"a": values[:, 0], "b": values[:, 1]})
     gaps = frame.with_columns(a=pl.when(pl.int_range(30) < 4).then(None).otherwise("a"))
-    found = robust_interval_disclosure(frame, gaps, ["a", "b"], scale="original")
+    found = robust_interval_disclosure(frame, gaps, Scenario(numeric_keys=["a", "b"]), scale="original")
     assert (found.size, int(np.isnan(found.distance).sum())) == (26, 4)
     assert "4 records with missing values left out" in str(found)
     assert found.unsafe.tolist() == [False] * 4 + [True] * 26
@@ -211,7 +219,9 @@ def test_the_seed_changes_the_covariance_only_a_little() -> None:
     values = draw.gamma(2.0, size=(900, 3))
     frame = pl.DataFrame({f"v{j}": values[:, j] for j in range(3)})
     noisy = frame.select(pl.all() + 0.001)
-    first, again, other = (robust_interval_disclosure(frame, noisy, frame.columns, seed=seed) for seed in (0, 0, 1))
+    first, again, other = (
+        robust_interval_disclosure(frame, noisy, Scenario(numeric_keys=frame.columns), seed=seed) for seed in (0, 0, 1)
+    )
     assert first.to_frame().equals(again.to_frame())
     assert other.distance == pytest.approx(first.distance, rel=0.2)
 
@@ -224,6 +234,7 @@ MEASURES: dict[str, Callable[..., Result]] = {
     "rmd": robust_interval_disclosure,
 }
 every_measure = pytest.mark.parametrize("name", MEASURES)
+AB = Scenario(numeric_keys=["a", "b"])
 
 
 def firms(n: int = 40) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -235,11 +246,11 @@ def firms(n: int = 40) -> tuple[pl.DataFrame, pl.DataFrame]:
 @every_measure
 def test_any_kind_of_table_and_none_is_changed(name: str) -> None:
     first, second = firms()
-    result = MEASURES[name](first, second, ["a", "b"])
+    result = MEASURES[name](first, second, AB)
     pandas = first.to_pandas(), second.to_pandas()
     before = [each.copy(deep=True) for each in pandas]
     for x, y in ((first.to_arrow(), second.to_arrow()), pandas, (Data.of(first), Data.of(second))):
-        other = MEASURES[name](x, y, ["a", "b"])
+        other = MEASURES[name](x, y, AB)
         assert other.to_frame().equals(result.to_frame())  # type: ignore[attr-defined]
     for each, old in zip(pandas, before, strict=True):
         pd.testing.assert_frame_equal(each, old, check_exact=True)
@@ -249,8 +260,8 @@ def test_any_kind_of_table_and_none_is_changed(name: str) -> None:
 def test_units_in_another_order(name: str) -> None:
     first, second = firms()
     order = np.random.default_rng(1).permutation(len(first))
-    plain = MEASURES[name](first, second, ["a", "b"], unit="id")
-    mixed = MEASURES[name](first[order], second, ["a", "b"], unit="id")
+    plain = MEASURES[name](first, second, AB, unit="id")
+    mixed = MEASURES[name](first[order], second, AB, unit="id")
     assert str(mixed) == str(plain)
     assert mixed.to_frame().equals(plain.to_frame())  # type: ignore[attr-defined]
 
@@ -261,8 +272,8 @@ def test_nothing_printed_shows_a_cell(name: str) -> None:
     both = [
         each.with_columns(a=pl.when(pl.int_range(40) == 7).then(918273.64).otherwise("a")) for each in (first, second)
     ]
-    found = MEASURES[name](*both, ["a", "b"])
-    for text in (str(found), repr(found), found._repr_html_(), str(found.figures())):
+    found = MEASURES[name](*both, AB)
+    for text in (str(found), repr(found), found._repr_html_(), str(found.to_dict())):
         assert "91827" not in text.replace(",", "")
 
 
@@ -273,8 +284,7 @@ NAME_ONE = "name a column that identifies them with unit=...."
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"variables": []}, "variables must name at least one column; pass variables=[...]."),
-        ({"variables": ["c"]}, "variables of the released file not in the data: 'c'. The columns are 'id', 'a', 'b'."),
+        ({"keys": ["c"]}, "keys of the released file not in the data: 'c'. The columns are 'id', 'a', 'b'."),
         ({"rows": 39}, f"original and released must have the same records, row by row; got 40 and 39, {NAME_ONE}"),
         ({"rows": 0}, f"original and released must have the same records, row by row; got 40 and 0, {NAME_ONE}"),
         (
@@ -282,7 +292,7 @@ NAME_ONE = "name a column that identifies them with unit=...."
             "every released record must have its original; 40 records have none, check the record numbers or name "
             "another column with unit=....",
         ),
-        ({"infinite": True}, "variables must be finite; 'a' of the released file is not, correct it."),
+        ({"infinite": True}, "keys must be finite; 'a' of the released file is not, correct it."),
     ],
 )
 def test_mistakes(name: str, options: dict[str, Any], message: str) -> None:
@@ -292,7 +302,7 @@ def test_mistakes(name: str, options: dict[str, Any], message: str) -> None:
     if options.pop("infinite", False):
         second = second.with_columns(a=pl.lit(float("inf")))
     with pytest.raises(TacitaError) as error:
-        MEASURES[name](first, second, options.pop("variables", ["a", "b"]), **options)
+        MEASURES[name](first, second, AB, **options)
     assert str(error.value) == message
 
 
@@ -303,7 +313,7 @@ def test_mistakes(name: str, options: dict[str, Any], message: str) -> None:
         ("rank", {"widths": []}, "widths must be one or more percentages of at least 0; got []."),
         ("rank", {"widths": [-1]}, "widths must be one or more percentages of at least 0; got [-1.0]."),
         ("rank", {"widths": 5}, "widths must be a list of percentages; got 5, write [5]."),
-        ("rmd", {"k": -1}, "k and k2 must be at least 0; got -1 and 0.05."),
+        ("rmd", {"k": -1}, "k must be at least 0; got -1."),
         ("rmd", {"least": 0}, "least must be at least 1; got 0."),
         ("rmd", {"scale": "mine"}, "scale must be one of 'own', 'original'; got 'mine'."),
         (
@@ -311,7 +321,7 @@ def test_mistakes(name: str, options: dict[str, Any], message: str) -> None:
             {"covariance": [[1.0]]},
             "covariance must be a symmetric matrix of 2 rows and columns, one for each variable.",
         ),
-        ("rmd", {"constant": True}, "variables must vary; 'b' is constant, leave it out."),
+        ("rmd", {"constant": True}, "keys must vary; 'b' is constant, leave it out."),
     ],
 )
 def test_mistakes_of_one(name: str, options: dict[str, Any], message: str) -> None:
@@ -320,5 +330,20 @@ def test_mistakes_of_one(name: str, options: dict[str, Any], message: str) -> No
     if options.pop("constant", False):
         first = first.with_columns(b=pl.lit(1.0))
     with pytest.raises(TacitaError) as error:
-        MEASURES[name](first, second, ["a", "b"], **options)
+        MEASURES[name](first, second, AB, **options)
     assert str(error.value) == message
+
+
+@every_measure
+def test_the_keys_are_the_numeric_keys_of_the_scenario_unless_given(name: str) -> None:
+    first, second = firms()
+    assert MEASURES[name](first, second, AB).variables == ("a", "b")  # type: ignore[attr-defined]
+    assert MEASURES[name](first, second, AB, keys="a").variables == ("a",)  # type: ignore[attr-defined]
+    with pytest.raises(TacitaError) as error:
+        MEASURES[name](first, second, Scenario(keys=["id"]))
+    assert str(error.value) == (
+        f"{MEASURES[name].__name__} needs numeric keys; pass numeric_keys=[...] in the scenario, or keys=[...]."
+    )
+    with pytest.raises(TacitaError) as error:
+        MEASURES[name](first, second, ["a"], keys=["a"])
+    assert str(error.value).startswith("scenario must be a Scenario; got list")

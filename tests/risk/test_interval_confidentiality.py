@@ -22,7 +22,7 @@ def firms() -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def test_by_hand() -> None:
-    found = tc.interval_confidentiality(*firms(), ENDS, delta=0.2, k=2)
+    found = tc.interval_confidentiality(*firms(), tc.Scenario(numeric_keys=["any"]), intervals=ENDS, delta=0.2, k=2)
     assert isinstance(found, Confidentiality)
     assert found.record.tolist() == [1, 2, 3, 4]
     assert found.left_out == 1
@@ -32,7 +32,7 @@ def test_by_hand() -> None:
     assert found.width.tolist() == pytest.approx([0.5, 5 / 12, 4 / 14, 1.0])
     assert found.covered.tolist() == [True, True, False, True]
     assert "1 interval without the original value in it" in str(found)
-    figures = found.figures()
+    figures = found.to_dict()
     assert (figures["covered"], figures["without_width"]) == (3, 0)
     assert figures["median_width"] == pytest.approx((0.5 + 5 / 12) / 2)
     assert {"width", "covered"} <= set(found.to_frame().columns)
@@ -45,9 +45,11 @@ def test_intervals_are_the_confidentiality_of_their_midpoints(rows: list[tuple[f
         [value + sign * step for value, *steps in rows for step in [steps[at]]] for at, sign in ((0, -1), (1, 1))
     )
     original, released = pl.DataFrame({"x": x}), pl.DataFrame({"low": low, "high": high})
-    found = tc.interval_confidentiality(original, released, {"x": ("low", "high")}, alpha=0.3)
+    found = tc.interval_confidentiality(
+        original, released, tc.Scenario(numeric_keys=["any"]), intervals={"x": ("low", "high")}, alpha=0.3
+    )
     middle = pl.DataFrame({"x": [a / 2 + b / 2 for a, b in zip(low, high, strict=True)]})
-    plain = tc.confidentiality(original, middle, ["x"], alpha=0.3)
+    plain = tc.confidentiality(original, middle, tc.Scenario(numeric_keys=["x"]), alpha=0.3)
     assert found.neighbours.tolist() == plain.neighbours.tolist()
     assert found.perturbation.tolist() == plain.perturbation.tolist()
     assert found.unsafe.tolist() == plain.unsafe.tolist()
@@ -58,7 +60,9 @@ def test_intervals_are_the_confidentiality_of_their_midpoints(rows: list[tuple[f
 def test_values_without_width_are_released_as_they_are() -> None:
     original, _ = firms()
     same = original.with_columns(low=pl.col("turnover"), high=pl.col("turnover"))
-    found = tc.interval_confidentiality(original, same, {"turnover": ("low", "high")}, size="size")
+    found = tc.interval_confidentiality(
+        original, same, tc.Scenario(numeric_keys=["any"]), intervals={"turnover": ("low", "high")}, size="size"
+    )
     assert found.perturbation.tolist() == [0.0] * 5
     assert found.width.tolist() == [0.0] * 5
     assert found.size == "size"
@@ -77,7 +81,9 @@ def cells() -> pl.DataFrame:
 
 
 def test_cells_by_hand() -> None:
-    found = tc.cell_confidentiality(cells(), delta=0.1, k=2, strata="industry")
+    found = tc.cell_confidentiality(
+        cells(), cells(), tc.Scenario(numeric_keys=["value"]), delta=0.1, k=2, strata="industry"
+    )
     # Midpoints 42, 41, 92 and 50: within 10 % of 42 are 40 and 42, of 41 too, of 92 only 90, of 50 none in industry b.
     assert found.neighbours.tolist() == [2, 2, 1, 0]
     assert found.perturbation.tolist() == pytest.approx([0.05, 1 / 42, 2 / 90, 0.25])
@@ -88,7 +94,9 @@ def test_cells_by_hand() -> None:
 
 
 def test_the_plot_shows_the_width() -> None:
-    found = tc.cell_confidentiality(cells(), delta=0.1, k=2, strata="industry")
+    found = tc.cell_confidentiality(
+        cells(), cells(), tc.Scenario(numeric_keys=["value"]), delta=0.1, k=2, strata="industry"
+    )
     rows = confidentiality_rows(found)
     assert rows["record"].to_list() == [3]
     assert rows["width"].to_list() == pytest.approx([8 / 90])
@@ -110,7 +118,7 @@ def test_the_plot_shows_the_width() -> None:
 )
 def test_messages(ends: Any, message: str) -> None:
     with pytest.raises(tc.TacitaError) as error:
-        tc.interval_confidentiality(*firms(), ends)
+        tc.interval_confidentiality(*firms(), tc.Scenario(numeric_keys=["any"]), intervals=ends)
     assert str(error.value) == message
 
 
@@ -119,7 +127,7 @@ def test_messages_of_cells() -> None:
         (cells().clear(), "the table has no cells; there is nothing to compare."),
         (
             cells().drop("upper"),
-            "value, lower and upper not in the data: 'upper'. The columns are 'industry', 'value', 'lower'.",
+            "lower and upper not in the data: 'upper'. The columns are 'industry', 'value', 'lower'.",
         ),
         (
             cells().with_columns(upper=pl.lit(np.inf)),
@@ -127,5 +135,5 @@ def test_messages_of_cells() -> None:
         ),
     ]:
         with pytest.raises(tc.TacitaError) as error:
-            tc.cell_confidentiality(frame)
+            tc.cell_confidentiality(frame, frame, tc.Scenario(numeric_keys=["value"]))
         assert str(error.value) == message

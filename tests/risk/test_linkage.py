@@ -16,9 +16,12 @@ from scipy.optimize import linear_sum_assignment
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.distance.links import EQUAL
-from tacita.risk.linkage.distance_linkage import distance_linkage, one_to_one_linkage
+from tacita.progress import Cancelled
+from tacita.risk.linkage.distance_linkage import distance_linkage
 from tacita.risk.linkage.linked import Linkage
+from tacita.risk.linkage.one_to_one_linkage import one_to_one_linkage
 from tacita.risk.linkage.probabilistic_linkage import probabilistic_linkage
+from tacita.scenario import Scenario
 
 number = st.one_of(
     st.none(), st.sampled_from([0.0, 1.0, 2.0, 5.0]), st.integers(-900, 900).map(lambda each: each / 100)
@@ -27,6 +30,7 @@ row = st.tuples(number, number)
 files = st.integers(1, 20).flatmap(lambda n: st.tuples(*(st.lists(row, min_size=n, max_size=n) for _ in range(2))))
 DISTANCES = ["euclidean", "manhattan", "mahalanobis", "gower"]
 every_distance = pytest.mark.parametrize("distance", DISTANCES)
+P = Scenario(numeric_keys=["p"])
 
 Rows = list[tuple[float | None, float | None]]
 
@@ -68,7 +72,9 @@ def complete(values: np.ndarray) -> np.ndarray:
 
 
 def assert_as_all_pairs(first: Rows, second: Rows, distance: str, standardise: bool) -> None:
-    found = distance_linkage(table(first), table(second), ["p", "q"], distance=distance, standardise=standardise)
+    found = distance_linkage(
+        table(first), table(second), Scenario(numeric_keys=["p", "q"]), distance=distance, standardise=standardise
+    )
     x, y = (np.array(rows, dtype=float) for rows in (first, second))
     for i in range(len(y)):
         shown = ~np.isnan(y[i])
@@ -125,7 +131,7 @@ SIZES = [1, 2, 3, 60, 500]
 @pytest.mark.parametrize("n", SIZES)
 def test_counts_agree_exactly_with_all_pairs(kind: str, n: int) -> None:
     original, released = masked(n, kind)
-    found = distance_linkage(original, released, ["p", "q"], standardise=False)
+    found = distance_linkage(original, released, Scenario(numeric_keys=["p", "q"]), standardise=False)
     x, y = original.to_numpy(), released.to_numpy()
     correct, links, ties = np.zeros(n), np.full(n, -1), np.zeros(n, dtype=int)
     for i in range(n):
@@ -151,7 +157,7 @@ def test_counts_agree_exactly_with_all_pairs(kind: str, n: int) -> None:
 def test_one_to_one_against_the_dense_matrix(distance: str, kind: str, n: int) -> None:
     original, released = masked(n, kind)
     x, y = original.to_numpy(), released.to_numpy()
-    found = one_to_one_linkage(original, released, ["p", "q"], distance=distance)
+    found = one_to_one_linkage(original, released, Scenario(numeric_keys=["p", "q"]), distance=distance)
     rows = np.flatnonzero(~np.isnan(y).any(axis=1))
     assert found.missing == n - len(rows)
     assert (found.link[np.isnan(y).any(axis=1)] == -1).all()
@@ -168,10 +174,10 @@ def test_one_to_one_against_the_dense_matrix(distance: str, kind: str, n: int) -
 def test_one_to_one_by_hand() -> None:
     """10 and 20 are both nearest to 17; one to one, 16 takes 10 and 17 takes 20."""
     original, released = pl.DataFrame({"a": [10.0, 20.0]}), pl.DataFrame({"a": [16.0, 17.0]})
-    near = distance_linkage(original, released, ["a"], standardise=False)
+    near = distance_linkage(original, released, Scenario(numeric_keys=["a"]), standardise=False)
     assert near.link.tolist() == [1, 1]
     assert near.status() == ["false", "correct"]
-    both = one_to_one_linkage(original, released, ["a"], standardise=False)
+    both = one_to_one_linkage(original, released, Scenario(numeric_keys=["a"]), standardise=False)
     assert both.link.tolist() == [0, 1]
     assert (both.total_distance, both.bound, both.correct_links) == (9.0, 9.0, 2.0)
     assert str(both).splitlines() == [
@@ -187,7 +193,9 @@ def test_gower_by_hand() -> None:
     people = pl.DataFrame({"sex": ["f", "m"], "school": ["low", "high"], "income": [0.0, 100.0]})
     original = Data(people, variables={"school": order})
     released = pl.DataFrame({"sex": ["f"], "school": ["mid"], "income": [40.0], "id": [1]})
-    found = distance_linkage(original, released, ["sex", "school", "income"], distance="gower", external=True)
+    found = distance_linkage(
+        original, released, Scenario(numeric_keys=["sex", "school", "income"]), distance="gower", external=True
+    )
     assert found.link.tolist() == [0]
     assert found.distance[0] == pytest.approx((0 + 1 / 2 + 40 / 100) / 3)
     assert found.second_distance[0] == pytest.approx((1 + 1 / 2 + 60 / 100) / 3)
@@ -196,7 +204,7 @@ def test_gower_by_hand() -> None:
 def test_missing_values_are_compared_on_what_is_shown() -> None:
     original = pl.DataFrame({"a": [1.0, 1.0, 9.0], "b": [0.0, 5.0, None]})
     released = pl.DataFrame({"a": [1.0, None, 8.0], "b": [None, 5.0, None]})
-    found = distance_linkage(original, released, ["a", "b"], standardise=False)
+    found = distance_linkage(original, released, Scenario(numeric_keys=["a", "b"]), standardise=False)
     assert found.candidates.tolist() == [2, 1, 1]
     assert found.link.tolist() == [0, 1, 2]
     assert found.status() == ["possible", "correct", "correct"]
@@ -215,25 +223,25 @@ def test_not_applicable_is_a_category_of_both_files() -> None:
     second = Data.of(first.table, said)
     for original, released in ((first, second), (second, first), (second, second)):
         for variables in (["x", "z"], ["x", "y", "z"]):
-            found = distance_linkage(original, released, variables, distance="gower")
+            found = distance_linkage(original, released, Scenario(numeric_keys=variables), distance="gower")
             assert found.correct is not None
             assert found.correct.tolist() == [1.0] * 4
-        found = distance_linkage(original, released, ["y"], distance="gower")
+        found = distance_linkage(original, released, Scenario(numeric_keys=["y"]), distance="gower")
         assert found.correct is not None
         assert found.correct.tolist() == [1.0, 1.0, 0.5, 0.5]
-        assert probabilistic_linkage(original, released, ["y", "z"]).expected_correct == 4.0
+        assert probabilistic_linkage(original, released, Scenario(numeric_keys=["y", "z"])).expected_correct == 4.0
 
 
 def test_not_applicable_stands_behind_a_declared_order() -> None:
     known = Variable(order=("low", "high"), scale="ordinal", not_applicable=("none",))
     data = Data.of(pl.DataFrame({"x": ["low", "high", "none"]}), {"x": known})
-    assert distance_linkage(data, data, ["x"], distance="gower").expected_correct == 3.0
+    assert distance_linkage(data, data, Scenario(numeric_keys=["x"]), distance="gower").expected_correct == 3.0
 
 
 def test_blanks_that_are_a_category_beside_other_numbers() -> None:
     known = {"x": Variable(not_applicable=("",))}
     first, second = (Data.of(pl.DataFrame({"x": values}), known) for values in ([1, 2, None], [1, 3, None]))
-    found = distance_linkage(first, second, ["x"], distance="gower")
+    found = distance_linkage(first, second, Scenario(numeric_keys=["x"]), distance="gower")
     assert found.correct is not None
     # Nobody has 3, so that all are equally far.
     assert found.correct.tolist() == [1.0, pytest.approx(1 / 3), 1.0]
@@ -245,8 +253,10 @@ def test_decimal_numbers_are_the_floats_of_another_file() -> None:
     exact = pl.DataFrame({"x": [Decimal(text) for text in texts]})
     floats = pl.DataFrame({"x": [float(text) for text in texts]})
     for original, released in ((exact, floats), (floats, exact), (exact, exact)):
-        assert probabilistic_linkage(original, released, ["x"]).expected_correct == 3.0
-        assert distance_linkage(original, released, ["x"], distance="gower").expected_correct == 3.0
+        assert probabilistic_linkage(original, released, Scenario(numeric_keys=["x"])).expected_correct == 3.0
+        assert (
+            distance_linkage(original, released, Scenario(numeric_keys=["x"]), distance="gower").expected_correct == 3.0
+        )
 
 
 @every_distance
@@ -255,14 +265,14 @@ def test_one_number_far_out_hides_nobody(distance: str, code: float) -> None:
     """As a program writes it for a missing value that nobody declared: the others are still who they are."""
     firms = pl.DataFrame({"p": [code, *(1000.0 + 7.0 * at for at in range(20))]})
     for method in (distance_linkage, one_to_one_linkage):
-        assert method(firms, firms, ["p"], distance=distance).expected_correct == 21.0
+        assert method(firms, firms, P, distance=distance).expected_correct == 21.0
 
 
 @every_distance
 def test_numbers_that_have_no_squares_are_refused(distance: str) -> None:
     firms = pl.DataFrame({"p": [1.7976931348623157e308, 1.0, 2.0]})
     with pytest.raises(TacitaError) as error:
-        distance_linkage(firms, firms, ["p"], distance=distance)
+        distance_linkage(firms, firms, Scenario(numeric_keys=["p"]), distance=distance)
     assert str(error.value) == (
         "numbers must be below 1e+150 in size to be compared; those of 'p' of the original file are not, declare such "
         "codes missing."
@@ -273,11 +283,16 @@ def test_numbers_that_have_no_squares_are_refused(distance: str) -> None:
 def test_the_unit_of_numbers_does_not_matter(unit: float) -> None:
     firms = pl.DataFrame({"p": [unit * at for at in range(1, 30)], "q": [(at * 7) % 29 for at in range(1, 30)]})
     for distance in ("euclidean", "manhattan", "mahalanobis", "gower"):
-        assert distance_linkage(firms, firms, ["p"], distance=distance).expected_correct == 29.0
-        assert distance_linkage(firms, firms, ["p", "q"], distance=distance).expected_correct == 29.0
+        assert distance_linkage(firms, firms, Scenario(numeric_keys=["p"]), distance=distance).expected_correct == 29.0
+        assert (
+            distance_linkage(firms, firms, Scenario(numeric_keys=["p", "q"]), distance=distance).expected_correct
+            == 29.0
+        )
 
 
 # The intruder's own file: other rows, other columns.
+
+SIZE = Scenario(numeric_keys=["size"])
 
 
 def outside() -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -289,7 +304,7 @@ def outside() -> tuple[pl.DataFrame, pl.DataFrame]:
 @pytest.mark.parametrize("method", [distance_linkage, one_to_one_linkage])
 def test_an_external_file_with_a_common_identifier(method: Callable[..., Linkage]) -> None:
     register, released = outside()
-    found = method(register, released, ["size"], unit="id", external=True)
+    found = method(register, released, SIZE, unit="id", external=True)
     assert found.link.tolist() == [1, 3, 2]
     assert found.own is not None
     assert found.own.tolist() == [1, 3, -1]
@@ -301,10 +316,10 @@ def test_an_external_file_with_a_common_identifier(method: Callable[..., Linkage
 @pytest.mark.parametrize("method", [distance_linkage, one_to_one_linkage])
 def test_an_external_file_without_one_gives_links_only(method: Callable[..., Linkage]) -> None:
     register, released = outside()
-    found = method(register, released.drop("id"), ["size"], external=True)
+    found = method(register, released.drop("id"), SIZE, external=True)
     assert found.status() == ["link", "link", "link"]
     assert found.correct is None
-    assert found.figures()["correct_links"] is None
+    assert found.to_dict()["correct_links"] is None
     assert "correct" not in found.to_frame().columns
     assert "whether rightly is not known" in str(found)
 
@@ -312,7 +327,7 @@ def test_an_external_file_without_one_gives_links_only(method: Callable[..., Lin
 @pytest.mark.parametrize("method", [distance_linkage, one_to_one_linkage])
 def test_more_released_records_than_others(method: Callable[..., Linkage]) -> None:
     register, released = outside()
-    found = method(register[:1], released, ["size"], external=True)
+    found = method(register[:1], released, SIZE, external=True)
     linked = (found.link >= 0).sum()
     assert linked == (1 if method is one_to_one_linkage else 3)
 
@@ -327,10 +342,12 @@ def test_external_files_by_agreement() -> None:
     )
     register = pl.DataFrame({"id": ids, "sex": sex, "age": age, "town": town, "name": [f"n{i}" for i in ids]})
     released = pl.DataFrame({"income": draw.normal(size=100), "town": town[:100], "age": age[:100], "sex": sex[:100]})
-    found = probabilistic_linkage(register, released, ["sex", "age", "town"], external=True)
+    found = probabilistic_linkage(register, released, Scenario(numeric_keys=["sex", "age", "town"]), external=True)
     assert found.correct is None
     assert (found.link == ids[:100]).mean() > 0.9
-    known = probabilistic_linkage(register, released.with_columns(id=ids[:100]), ["sex", "age", "town"], unit="id")
+    known = probabilistic_linkage(
+        register, released.with_columns(id=ids[:100]), Scenario(numeric_keys=["sex", "age", "town"]), unit="id"
+    )
     assert known.share_correct > 0.9
     assert known.link.tolist() == found.link.tolist()
 
@@ -361,7 +378,9 @@ def survey(n: int = 300, seed: int = 2) -> tuple[pl.DataFrame, pl.DataFrame]:
 def test_probabilistic_linkage_against_all_pairs() -> None:
     first, second = survey(120)
     names, width = ["sex", "age", "town", "income"], 10.0
-    found = probabilistic_linkage(first, second, names, block=["region"], tolerance={"income": width})
+    found = probabilistic_linkage(
+        first, second, Scenario(numeric_keys=names), block=["region"], tolerance={"income": width}
+    )
     n, correct = len(first), np.zeros(len(first))
     worth = found.model().rows_by_key("variable", named=True, unique=True)
     pairs = 0
@@ -392,12 +411,14 @@ def test_probabilistic_linkage_against_all_pairs() -> None:
 
 def test_links_possible_links_and_none() -> None:
     first, second = survey()
-    found = probabilistic_linkage(first, second, ["sex", "age", "town"], block=["region"])
+    found = probabilistic_linkage(first, second, Scenario(numeric_keys=["sex", "age", "town"]), block=["region"])
     total = found.links + int(found.possible.sum()) + found.unlinked
     assert total == len(second)
     assert (found.weight[found.clear] >= found.upper).all()
     assert (found.weight[found.possible] >= found.lower).all()
-    strict = probabilistic_linkage(first, second, ["sex", "age", "town"], block=["region"], false_links=0.0)
+    strict = probabilistic_linkage(
+        first, second, Scenario(numeric_keys=["sex", "age", "town"]), block=["region"], false_links=0.0
+    )
     assert strict.links <= found.links
     assert set(found.status()) <= {"correct", "false", "possible", "none"}
 
@@ -406,7 +427,9 @@ def test_both_engines_link_alike() -> None:
     pytest.importorskip("splink")
     first, second = survey(200)
     own, other = (
-        probabilistic_linkage(first, second, ["sex", "age", "town"], block=["region"], engine=engine)
+        probabilistic_linkage(
+            first, second, Scenario(numeric_keys=["sex", "age", "town"]), block=["region"], engine=engine
+        )
         for engine in ("tacita", "splink")
     )
     # The own engine allows at most one partner for each record, which Splink does not know of.
@@ -422,10 +445,14 @@ def test_both_engines_link_alike() -> None:
 
 
 METHODS: dict[str, Callable[..., Linkage]] = {
-    "distance": lambda x, y, **more: distance_linkage(x, y, ["age", "income"], **more),
-    "gower": lambda x, y, **more: distance_linkage(x, y, ["sex", "age", "town"], distance="gower", **more),
-    "one to one": lambda x, y, **more: one_to_one_linkage(x, y, ["age", "income"], **more),
-    "probabilistic": lambda x, y, **more: probabilistic_linkage(x, y, ["sex", "age", "town"], **more),
+    "distance": lambda x, y, **more: distance_linkage(x, y, Scenario(numeric_keys=["age", "income"]), **more),
+    "gower": lambda x, y, **more: distance_linkage(
+        x, y, Scenario(numeric_keys=["sex", "age", "town"]), distance="gower", **more
+    ),
+    "one to one": lambda x, y, **more: one_to_one_linkage(x, y, Scenario(numeric_keys=["age", "income"]), **more),
+    "probabilistic": lambda x, y, **more: probabilistic_linkage(
+        x, y, Scenario(numeric_keys=["sex", "age", "town"]), **more
+    ),
 }
 every_method = pytest.mark.parametrize("name", METHODS)
 
@@ -465,7 +492,7 @@ def test_nothing_printed_shows_a_cell(name: str) -> None:
         for each in (first, second)
     )
     found = METHODS[name](first, second)
-    for text in (str(found), repr(found), found._repr_html_(), str(found.figures())):
+    for text in (str(found), repr(found), found._repr_html_(), str(found.to_dict())):
         assert "canary" not in text
         assert "91827" not in text.replace(",", "")
 
@@ -494,8 +521,7 @@ COLUMNS = "The columns are 'sex', 'age', 'town', 'region', 'income'."
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"variables": []}, "variables must name at least one column; pass variables=[...]."),
-        ({"variables": ["ag"]}, "variables of the original file not in the data: 'ag'. Did you mean 'age'?"),
+        ({"keys": ["ag"]}, "keys of the original file not in the data: 'ag'. Did you mean 'age'?"),
         (
             {"distance": "euclid"},
             "distance must be one of 'euclidean', 'manhattan', 'mahalanobis', 'gower'; got 'euclid'.",
@@ -511,7 +537,7 @@ COLUMNS = "The columns are 'sex', 'age', 'town', 'region', 'income'."
             "original and released must have the same records, row by row; got 60 and 50, name a column that "
             "identifies them with unit=....",
         ),
-        ({"variables": ["town"]}, "column 'town' must hold numbers; it holds text."),
+        ({"keys": ["town"]}, "column 'town' must hold numbers; it holds text."),
         ({"rows": 0}, "the released file has no records."),
     ],
 )
@@ -521,7 +547,7 @@ def test_mistakes(method: Callable[..., Linkage], options: dict[str, Any], messa
     options = dict(options)
     second = second[: options.pop("rows", 60)]
     with pytest.raises(TacitaError) as error:
-        method(first, second, options.pop("variables", ["age"]), **options)
+        method(first, second, Scenario(numeric_keys=["age"]), **options)
     assert str(error.value) == message
 
 
@@ -529,7 +555,7 @@ def test_mistakes(method: Callable[..., Linkage], options: dict[str, Any], messa
     ("options", "message"),
     [
         ({"engine": "r"}, "engine must be one of 'tacita', 'splink'; got 'r'."),
-        ({"block": ["age"]}, "block and variables must differ; 'age' is in both."),
+        ({"block": ["age"]}, "block and keys must differ; 'age' is in both."),
         ({"tolerance": {"age": -1}}, "a tolerance must not be negative; got -1."),
         ({"tolerance": {"agee": 1}}, "tolerance not in the data: 'agee'. Did you mean 'age'?"),
         ({"tolerance": {"sex": 1}}, "column 'sex' must hold numbers; it holds text."),
@@ -543,12 +569,56 @@ def test_mistakes_of_probabilistic_linkage(options: dict[str, Any], message: str
     if options.get("block") == ["other"]:
         first, second = first.with_columns(other=pl.lit("a")), second.with_columns(other=pl.lit("b"))
     with pytest.raises(TacitaError) as error:
-        probabilistic_linkage(first, second, ["sex", "age"], **options)
+        probabilistic_linkage(first, second, Scenario(numeric_keys=["sex", "age"]), **options)
     assert str(error.value) == message
 
 
 def test_a_negative_gap_is_a_mistake() -> None:
     first, second = survey(10)
     with pytest.raises(TacitaError) as error:
-        one_to_one_linkage(first, second, ["age"], gap=-1)
+        one_to_one_linkage(first, second, Scenario(numeric_keys=["age"]), gap=-1)
     assert str(error.value) == "gap must be at least 0; got -1."
+
+
+def test_the_keys_are_those_of_the_scenario_unless_given() -> None:
+    first, second = survey(60)
+    scenario = Scenario(keys=["sex", "age"], numeric_keys=["age", "income"])
+    assert distance_linkage(first, second, scenario).variables == ("age", "income")
+    assert one_to_one_linkage(first, second, scenario).variables == ("age", "income")
+    assert distance_linkage(first, second, scenario, distance="gower").variables == ("sex", "age", "income")
+    assert probabilistic_linkage(first, second, scenario).variables == ("sex", "age", "income")
+    assert probabilistic_linkage(first, second, scenario, keys=["town"]).variables == ("town",)
+
+
+@pytest.mark.parametrize("method", [distance_linkage, one_to_one_linkage, probabilistic_linkage])
+def test_without_keys_or_a_scenario(method: Callable[..., Linkage]) -> None:
+    first, second = survey(60)
+    name = method.__name__
+    needed = "keys; pass keys=[...] or numeric_keys=[...] in the scenario."
+    if method is not probabilistic_linkage:
+        needed = "numeric keys; pass numeric_keys=[...] in the scenario, or keys=[...]."
+    for scenario, keys in ((Scenario(key_sets={"other": ["sex"]}), None), (Scenario(numeric_keys=["age"]), [])):
+        with pytest.raises(TacitaError) as error:
+            method(first, second, scenario, keys=keys)
+        assert str(error.value) == f"{name} needs {needed}"
+    with pytest.raises(TacitaError) as error:
+        method(first, second, ["age"])
+    assert str(error.value).startswith("scenario must be a Scenario; got list")
+
+
+@pytest.mark.parametrize("method", [distance_linkage, one_to_one_linkage, probabilistic_linkage])
+def test_progress_grows_and_can_stop_the_work(method: Callable[..., Linkage]) -> None:
+    draw = np.random.default_rng(1)
+    frame = pl.DataFrame({"p": draw.normal(size=1500), "q": draw.normal(size=1500)})
+    noisy = frame.select(pl.all() + draw.normal(0, 0.1, 1500))
+    seen: list[float] = []
+    method(frame, noisy, Scenario(numeric_keys=["p", "q"]), progress=lambda done, _: seen.append(done))
+    assert seen
+    assert seen == sorted(seen)
+    assert 0.0 <= seen[0] <= seen[-1] <= 1.0
+
+    def stop(done: float, what: str) -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        method(frame, noisy, Scenario(numeric_keys=["p", "q"]), progress=stop)

@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 from conftest import Reference
 from strategies import RULES, Rule, Survey, quietly, surveys
 from tacita.check import TacitaError
-from tacita.data import Data
-from tacita.keys.table import key_table
 from tacita.risk.identity.suda.scores import dis_scores, factorial_weights, superset_weights
-from tacita.risk.identity.suda.suda import suda, suda_of
+from tacita.risk.identity.suda.suda import suda
 from tacita.scenario import Scenario
 
 PAPER = pl.DataFrame(
@@ -301,9 +299,8 @@ def test_order_of_records_does_not_matter(survey: Survey, seed: int) -> None:
     assert one.level_contributions.equals(other.level_contributions)
 
 
-def test_of_a_key_table() -> None:
-    table = key_table(Data.of(PAPER), WHO)
-    assert suda_of(table, 0.01, score="superset").score.tolist() == [0, 0, 0, 0, 1, 0.5, 1.75, 2.25]
+def test_superset_scores_of_the_paper() -> None:
+    assert suda(PAPER, WHO, sampling_fraction=0.01, score="superset").score.tolist() == [0, 0, 0, 0, 1, 0.5, 1.75, 2.25]
 
 
 REFERENCE_CASES = [

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from tacita.check import Caution, TacitaError
 from tacita.data.demo import household
 from tacita.data.demo.survey import DemoSurvey, household_survey
-from tacita.keys.table import key_table
 from tacita.risk.population.superpopulation.models import Estimate, SampleSizes
 from tacita.risk.population.superpopulation.superpopulation import (
     DEFAULT,
@@ -19,7 +18,6 @@ from tacita.risk.population.superpopulation.superpopulation import (
     MODELS,
     dankar_choice,
     superpopulation,
-    superpopulation_of,
 )
 from tacita.scenario import Scenario
 
@@ -215,10 +213,9 @@ def test_result_does_not_depend_on_the_order_of_the_records(survey: DemoSurvey) 
     assert str(found) == str(shuffled)
 
 
-def test_of_a_key_table(survey: DemoSurvey) -> None:
+def test_the_population_is_the_sum_of_the_weights(survey: DemoSurvey) -> None:
     weights = survey.data.numbers("weight")
-    found = superpopulation_of(key_table(survey.data, survey.scenario), weights)
-    assert found.estimates == superpopulation(survey.data, survey.scenario).estimates
+    found = superpopulation(survey.data, survey.scenario)
     assert found.population == pytest.approx(weights.sum())
 
 

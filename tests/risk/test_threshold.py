@@ -12,7 +12,7 @@ from strategies import RULES, Rule, Survey, quietly, surveys
 from tacita.check import TacitaError
 from tacita.risk.identity.individual_risk import individual_risk
 from tacita.risk.identity.reidentification import reidentification
-from tacita.risk.identity.risk_threshold import Curve, risk_threshold, risk_threshold_of
+from tacita.risk.identity.risk_threshold import Curve, risk_threshold
 from tacita.scenario import Scenario
 
 SIX = pl.DataFrame({"a": [1, 2, 2, 3, 3, 3]})
@@ -116,7 +116,7 @@ def test_the_rate_of_the_file_itself_leaves_nothing_unsafe(
 def test_a_number_of_unsafe_records_gives_the_lowest_threshold(survey: Survey, most: int) -> None:
     with quietly():
         risk = individual_risk(survey.frame, survey.scenario())
-        found = risk_threshold_of(risk, unsafe=most)
+        found = Curve.of(risk).for_unsafe(most)
     per_record = risk.table.per_record(risk.base).tolist()
     allowed = [r for r in per_record if sum(other > r for other in per_record) <= most]
     assert found.risk == min(allowed)

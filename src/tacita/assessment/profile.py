@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from tacita import __version__, check, frame
 from tacita.arrays import Bools, Ints
 from tacita.declared import plain
 from tacita.keys.table import KeyTable
-from tacita.policy import Policy
+from tacita.policy import OWN_FIELDS, Policy
 from tacita.result import Result
 from tacita.risk.identity.attackers import Attackers
 from tacita.risk.identity.benchmark import Benchmark
@@ -24,6 +24,10 @@ from tacita.risk.identity.k_anonymity import KAnonymity
 from tacita.risk.identity.reidentification import Reidentification
 from tacita.risk.identity.risk_threshold import RiskThreshold
 from tacita.scenario import Scenario
+from tacita.verdict import Verdict, all_hold
+
+MAIN = "keys"
+"""The name of the main key set."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +40,6 @@ class KeySetRisk:
     """The k that counts as safe here."""
     risk_limit: float | None
     """The individual risk that counts as safe here."""
-    table: KeyTable
     k_anonymity: KAnonymity
     other_rules: dict[str, KAnonymity]
     """k-anonymity under other missing-value rules, where keys have missing values."""
@@ -48,11 +51,23 @@ class KeySetRisk:
     attackers: Attackers
 
     @property
+    def table(self) -> KeyTable:
+        """The keys."""
+        return self.individual.table
+
+    def verdicts(self, policy: Policy) -> Iterator[Verdict]:
+        """Whether the limits of the policy, or the key set's own ones, are kept."""
+        own = replace(policy, k=self.k, risk=self.risk_limit)
+        for result in (self.k_anonymity, self.individual, self.reidentification):
+            for verdict in result.verdicts(own):
+                on = "" if self.name == MAIN else f" on the key set {self.name!r}"
+                name = verdict.name if self.name == MAIN else f"{verdict.name}:{self.name}"
+                yield replace(verdict, name=name, why=f"{verdict.why.rstrip('.')}{on}")
+
+    @property
     def unsafe_by_k(self) -> int:
         """Records below k."""
-        if self.k is None:
-            return 0
-        return self.k_anonymity.sample[self.k_anonymity.levels.index(self.k)]
+        return 0 if self.k is None else self.k_anonymity.below(self.k)
 
     @property
     def unsafe_by_risk(self) -> int:
@@ -85,7 +100,9 @@ class RiskProfile(Result):
     household: HouseholdRisk | None
     """Household risk on the main keys."""
     further: Mapping[str, Result]
-    """What else the scenario called for or was asked for, by name of the measure."""
+    """What else the scenario called for, the policy limits or was asked for, by name of the measure."""
+    not_measured: tuple[Verdict, ...]
+    """Limits of the policy on what could not be measured."""
     cautions: tuple[str, ...]
     """What the reader should know."""
 
@@ -124,15 +141,38 @@ class RiskProfile(Result):
         """Re-identification rate on the main keys."""
         return self.main.reidentification.rate
 
+    def verdicts(self, policy: Policy | None = None) -> tuple[Verdict, ...]:
+        """Whether each limit of the policy is kept: the one that the file was assessed with, unless another is given.
+
+        Where keys were perturbed, a limit on an attack that stands that (record linkage) counts in place of k, risk and
+        rate.
+        """
+        limits = self.policy if policy is None else policy
+        found = [verdict for part in self.sets for verdict in part.verdicts(limits)]
+        found += [] if self.household is None else self.household.verdicts(limits)
+        attacks: list[Verdict] = []
+        for result in self.further.values():
+            own = result.verdicts(limits)
+            attacks += own if result.measure is not None and result.measure.for_perturbed else ()
+            found += own
+        if attacks and any(part.table.keys_not_valid for part in self.sets):
+            found = [verdict for verdict in found if verdict.name.split(":")[0] not in OWN_FIELDS.values()]
+        return (*found, *self.not_measured)
+
     @property
     def failures(self) -> tuple[str, ...]:
         """The limits of the policy that the file does not keep, each in one sentence."""
-        return tuple(_failures(self))
+        return tuple(verdict.why for verdict in self.verdicts() if verdict.holds is False)
+
+    @property
+    def not_assessed(self) -> tuple[str, ...]:
+        """The limits of the policy that could not be assessed, with the reason."""
+        return tuple(verdict.why for verdict in self.verdicts() if verdict.holds is None)
 
     @property
     def safe(self) -> bool:
-        """Whether the file keeps the policy."""
-        return not self.failures
+        """Whether the policy has at least one limit, and every one was assessed and is kept."""
+        return all_hold(self.verdicts())
 
     @cached_property
     def records(self) -> frame.Frame:
@@ -192,10 +232,10 @@ class RiskProfile(Result):
             "tacita": __version__,
             "records": self.size,
             "safe": self.safe,
-            "failures": list(self.failures),
+            "verdicts": [verdict.to_dict() for verdict in self.verdicts()],
             "key_sets": {part.name: _figures(part) for part in self.sets},
-            "household": None if self.household is None else _household_figures(self.household),
-            "further": {name: result.figures() for name, result in self.further.items()},
+            "household": None if self.household is None else self.household.to_dict(),
+            "further": {name: result.to_dict() for name, result in self.further.items()},
             "cautions": list(self.cautions),
             "scenario": self.scenario.to_dict(),
             "policy": self.policy.to_dict(),
@@ -211,63 +251,18 @@ class RiskProfile(Result):
         return screen(self)
 
 
-def _failures(profile: RiskProfile) -> Iterator[str]:
-    for part in profile.sets:
-        on = "" if part is profile.main else f" on the key set {part.name!r}"
-        if part.unsafe_by_k:
-            yield f"{check.counted(part.unsafe_by_k, 'record')} below k = {part.k}{on}"
-        if part.unsafe_by_risk:
-            yield f"{check.counted(part.unsafe_by_risk, 'record')} above a risk of {part.risk_limit:g}{on}"
-        if profile.policy.rate is not None and part.reidentification.rate > profile.policy.rate:
-            yield f"a re-identification rate above {100 * profile.policy.rate:g} %{on}"
-    limit = profile.policy.household_risk
-    if profile.household is not None and limit is not None and profile.household.records_above(limit):
-        yield f"{check.counted(profile.household.records_above(limit), 'record')} above a household risk of {limit:g}"
-
-
 def _figures(part: KeySetRisk) -> dict[str, Any]:
-    er = part.reidentification
     return {
         "keys": list(part.table.keys),
         "distinct_keys": len(part.table.codes),
         "population_counts_from": part.table.source,
-        "k_anonymity": _anonymity_figures(part.k_anonymity),
-        "k_anonymity_under_other_rules": {
-            name: _anonymity_figures(result) for name, result in part.other_rules.items()
-        },
-        "risk": part.individual.spread._asdict() | {"method": part.individual.method},
-        "expected_reidentifications": er.expected,
-        "expected_interval": list(er.interval),
-        "expected_with_key_errors": er.lower_with_errors,
-        "rate": er.rate,
-        "rate_interval": list(er.rate_interval),
+        "k_anonymity": part.k_anonymity.to_dict(),
+        "k_anonymity_under_other_rules": {name: result.to_dict() for name, result in part.other_rules.items()},
+        "risk": part.individual.to_dict(),
+        **part.reidentification.to_dict(),
         "unsafe_by_k": part.unsafe_by_k,
         "unsafe_by_risk": part.unsafe_by_risk,
-        "threshold": None if part.threshold is None else _plain(part.threshold),
-        "benchmark": _plain(part.benchmark),
-        "attackers": _plain(part.attackers),
+        "threshold": None if part.threshold is None else part.threshold.to_dict(),
+        "benchmark": part.benchmark.to_dict(),
+        "attackers": part.attackers.to_dict(),
     }
-
-
-def _anonymity_figures(result: KAnonymity) -> dict[str, Any]:
-    levels = [str(k) for k in result.levels]
-    return {
-        "sample": dict(zip(levels, result.sample, strict=True)),
-        "population": dict(zip(levels, result.population, strict=True)),
-        "least": result.least,
-        "missing": result.rule,
-    }
-
-
-def _household_figures(household: HouseholdRisk) -> dict[str, Any]:
-    return {
-        "households": len(household.by_household),
-        "risk": household.spread._asdict(),
-        "expected_persons": household.expected_persons,
-        "expected_households": household.expected_households,
-        "records_without_household": household.alone,
-    }
-
-
-def _plain(result: Any) -> dict[str, Any]:
-    return dict(vars(result))

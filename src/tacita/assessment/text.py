@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tacita import check
-from tacita.policy import NO_LIMIT
 from tacita.result import columns, number, percent
+from tacita.verdict import summary
 
 if TYPE_CHECKING:
     from tacita.assessment.profile import KeySetRisk, RiskProfile
@@ -65,13 +65,9 @@ def _bullet(text: str) -> str:
 
 def _verdict(profile: RiskProfile) -> Iterator[str]:
     size = check.counted(profile.size, "record")
-    if str(profile.policy) == NO_LIMIT and all(part.k is None and part.risk_limit is None for part in profile.sets):
-        yield f"NOT JUDGED: the policy sets no limit; {size}."
-    elif profile.safe:
-        yield f"SAFE under this policy: {size}."
-    else:
-        why = f"NOT SAFE under this policy: {'; '.join(profile.failures)}."
-        yield textwrap.fill(why, WIDTH, break_on_hyphens=False)
+    verdicts = profile.verdicts()
+    ending = f": {size}." if profile.safe else "." if verdicts else f"; {size}."
+    yield textwrap.fill(f"{summary(verdicts)}{ending}", WIDTH, break_on_hyphens=False)
     main = profile.main
     if main.k is not None:
         share = percent(main.unsafe_by_k / profile.size)
@@ -118,7 +114,7 @@ def _risks(profile: RiskProfile) -> str:
     lines = [columns(rows)]
     if profile.household is not None:
         lines.append(f"  {profile.household}")
-    lines += [profile.main.attackers.rows(), f"  {profile.main.benchmark}"]
+    lines += [*(table.text() for table in profile.main.attackers.tables()), f"  {profile.main.benchmark}"]
     return "\n".join(lines)
 
 

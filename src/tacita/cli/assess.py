@@ -35,6 +35,7 @@ def assess(
     scenario: ScenarioFile = None,
     policy: PolicyFile = None,
     register: Register = None,
+    original: Annotated[Path | None, typer.Option(help="The original file, where this one is a release of it.")] = None,
     method: Annotated[str, typer.Option(help="exact, or approximate as in sdcMicro.")] = "exact",
     quantile: Annotated[float | None, typer.Option(help="Risk at this quantile of F, e.g. 0.05.")] = None,
     measure: Annotated[
@@ -74,7 +75,7 @@ def assess(
         },
     )
     safe = given_policy(policy, {"k": k, "risk": risk, "rate": rate, "household_risk": household_risk})
-    how: dict[str, Any] = {"register": register, "method": method, "quantile": quantile}
+    how: dict[str, Any] = {"original": original, "register": register, "method": method, "quantile": quantile}
     further = _measures(measure or [])
     if out is not None:
         # Before the work, not after it.

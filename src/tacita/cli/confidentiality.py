@@ -38,8 +38,10 @@ def confidentiality(
     """Links, critical distances, likelihood ratios and ranks by stratum, for one key set or several."""
     from tacita.data.atomic import check_free
     from tacita.policy import Policy
+    from tacita.progress import part
     from tacita.risk.confidentiality_plot.confidentiality_alphas import confidentiality_alphas
     from tacita.risk.confidentiality_plot.confidentiality_sets import confidentiality_sets
+    from tacita.scenario import Scenario
 
     if out is not None:
         check_free(out, overwrite=overwrite)
@@ -53,13 +55,17 @@ def confidentiality(
     }
     shares = _shares(alphas)
     with progress_bar() as progress:
-        progress(0.1, "comparing the files")
+        progress(0.0, "reading")
         first, second, sets = _files(original, released, keys, demo, options)
-        found = confidentiality_sets(first, second, sets, alpha=alpha, ratio=ratio, **options)
+        who = Scenario(numeric_keys=tuple(dict.fromkeys(key for each in sets for key in each)))
+        share = part(progress, 0.1, 0.7)
+        found = confidentiality_sets(
+            first, second, who, key_sets=sets, alpha=alpha, ratio=ratio, progress=share, **options
+        )
         progress(0.7, "comparing alphas")
         several = {
-            name: confidentiality_alphas(first, second, part.keys, shares, **options)
-            for name, part in (found.parts if shares else {}).items()
+            name: confidentiality_alphas(first, second, who, keys=each.keys, alphas=shares, **options)
+            for name, each in (found.parts if shares else {}).items()
         }
     text = "\n\n".join([str(found), *(f"{name}: {part}" for name, part in several.items())])
     say(text)

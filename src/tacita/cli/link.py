@@ -47,7 +47,8 @@ def link(
     overwrite: Overwrite = False,
 ) -> None:
     """Attack a released file by record linkage: correct, false and possible links."""
-    from tacita.risk.linkage.distance_linkage import distance_linkage, one_to_one_linkage
+    from tacita.risk.linkage.distance_linkage import distance_linkage
+    from tacita.risk.linkage.one_to_one_linkage import one_to_one_linkage
     from tacita.risk.linkage.probabilistic_linkage import probabilistic_linkage
 
     one_of("method", method, LINKS)
@@ -109,15 +110,17 @@ def _run(
     measure: Any, original: Path, released: Path, variables: str, options: dict[str, Any], out: Path | None, over: bool
 ) -> None:
     from tacita.data.files import check_target, read, write
+    from tacita.progress import part
+    from tacita.scenario import Scenario
 
     if out is not None:
         # Before the work, not after it.
         check_target(out, overwrite=over)
+    who = Scenario(numeric_keys=names(variables) or ())
     with progress_bar() as progress:
         progress(0.1, "reading")
         first, second = read(original), read(released)
-        progress(0.4, "comparing")
-        found = measure(first, second, names(variables) or (), **options)
+        found = measure(first, second, who, **options, progress=part(progress, 0.4, 1.0))
         written = None if out is None else write(found.to_frame(), out, overwrite=over)
     say(str(found))
     if written is not None:

@@ -9,7 +9,7 @@ import typer
 from tacita.check import TacitaError, one_of
 from tacita.cli import arguments
 from tacita.cli.plot_more import MORE, check_out, policy_of, save_figure
-from tacita.cli.terminal import comparing, names, say
+from tacita.cli.terminal import names, progress_bar, say
 
 
 def plot_confidentiality(
@@ -41,18 +41,20 @@ def plot_confidentiality(
 ) -> None:
     """How well each released record hides among the originals, and how far it was moved."""
     from tacita.risk.confidentiality_plot.confidentiality import confidentiality
-    from tacita.risk.confidentiality_plot.result import FIGURES as FIGURES_OF_RESULT
+    from tacita.risk.confidentiality_plot.result import Confidentiality
+    from tacita.scenario import Scenario
 
     check_out(out, overwrite)
-    one_of("figure", figure, FIGURES_OF_RESULT)
+    one_of("figure", figure, ("confidentiality", *Confidentiality.other_figures))
     if figure != "confidentiality" and (table or by_stratum or values):
         raise TacitaError("--table, --by-stratum and --values go with the confidentiality plot; leave out --figure.")
     options = {"table": table, "by": "stratum" if by_stratum else None, "values": original if values else None}
-    with comparing():
+    who = Scenario(numeric_keys=names(keys) or ())
+    with progress_bar() as progress:
         found = confidentiality(
             original,
             released,
-            names(keys),
+            who,
             strata=names(strata),
             alpha=alpha,
             delta=delta,
@@ -66,6 +68,7 @@ def plot_confidentiality(
             log="unit_free" if unit_free else log,
             zeros=zeros,
             size=size,
+            progress=progress,
         )
     say(str(found))
     if out is not None:

@@ -10,7 +10,7 @@ import typer
 from tacita.check import TacitaError
 from tacita.cli import arguments
 from tacita.cli.assess import given_scenario
-from tacita.cli.terminal import comparing, names, say
+from tacita.cli.terminal import comparing, names, progress_bar, say
 
 
 def policy_of(path: Path | None) -> Any:
@@ -100,13 +100,17 @@ def plot_intervals(
 ) -> None:
     """How well released intervals hide their values: the confidentiality plot of their midpoints."""
     from tacita.risk.confidentiality_plot.interval_confidentiality import interval_confidentiality
+    from tacita.scenario import Scenario
 
     check_out(out, overwrite)
-    with comparing():
+    intervals = dict(map(_interval, interval))
+    with progress_bar() as progress:
         found = interval_confidentiality(
             original,
             released,
-            dict(map(_interval, interval)),
+            Scenario(numeric_keys=tuple(intervals)),
+            intervals=intervals,
+            progress=progress,
             strata=names(strata),
             alpha=alpha,
             delta=delta,
@@ -149,12 +153,16 @@ def plot_cells(
     overwrite: arguments.Overwrite = False,
 ) -> None:
     """How well the cells of a table hide behind the intervals that can be worked out for them."""
-    from tacita.risk.confidentiality_plot.interval_confidentiality import cell_confidentiality
+    from tacita.data.files import read
+    from tacita.risk.confidentiality_plot.cell_confidentiality import cell_confidentiality
+    from tacita.scenario import Scenario
 
     check_out(out, overwrite)
+    table_of_cells = read(cells)
     found = cell_confidentiality(
-        cells,
-        value=value,
+        table_of_cells,
+        table_of_cells,
+        Scenario(numeric_keys=(value,)),
         lower=lower,
         upper=upper,
         strata=names(strata),
@@ -203,6 +211,7 @@ def plot_units(
     from tacita.data.files import read
     from tacita.plots.internal.units import units
     from tacita.risk.confidentiality_plot.confidentiality import confidentiality
+    from tacita.scenario import Scenario
 
     check_out(out, overwrite)
     chosen = names(records)
@@ -214,7 +223,7 @@ def plot_units(
         found = confidentiality(
             first,
             second,
-            names(keys),
+            Scenario(numeric_keys=names(keys) or ()),
             strata=names(strata),
             alpha=alpha,
             delta=delta,
@@ -240,11 +249,13 @@ def plot_robust(
     from tacita.data.files import read
     from tacita.plots.internal.robust_intervals import robust_intervals
     from tacita.risk.interval.robust_interval_disclosure import robust_interval_disclosure
+    from tacita.scenario import Scenario
 
     check_out(out, overwrite)
+    who = Scenario(numeric_keys=names(variables) or ())
     with comparing():
         first, second = read(original), read(released)
-        found = robust_interval_disclosure(first, second, names(variables), k=k, k2=k2, scale=scale)
+        found = robust_interval_disclosure(first, second, who, k=k, k2=k2, scale=scale)
     say(str(found))
     if out is not None:
         say()

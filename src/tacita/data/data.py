@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -93,6 +93,8 @@ class Data:
     """Record numbers, if they are not simply 1 to n."""
     perturbed: frozenset[str] = frozenset()
     """Columns in which a protection step exchanged values for wrong ones, so that counts of them mean little."""
+    memory: dict[Any, Any] | None = field(default=None, init=False, repr=False)
+    """What was worked out once and is used again while a file is assessed; None: nothing is kept."""
 
     def __post_init__(self) -> None:
         check.columns_exist("variables", list(self.variables), self.columns)
@@ -115,6 +117,20 @@ class Data:
 
             return cls.of(read(source), variables)
         return cls(frame.from_native(source), variables or {}, native=source)
+
+    def remembering(self) -> Data:
+        """The same data, keeping what measures work out of it (codes, key tables) for the next measure."""
+        copy = replace(self)
+        object.__setattr__(copy, "memory", {})
+        return copy
+
+    def once(self, key: Any, work: Callable[[], Any]) -> Any:
+        """What `work` gives; worked out once per key where the data are remembering."""
+        if self.memory is None:
+            return work()
+        if key not in self.memory:
+            self.memory[key] = work()
+        return self.memory[key]
 
     def __len__(self) -> int:
         return self.table.height

@@ -14,6 +14,7 @@ from tacita.distance.auction import auction
 from tacita.distance.distances import GREATEST, MISMATCH, SQUARE, Metric
 from tacita.distance.equal_rows import coincident
 from tacita.distance.links import own_distances
+from tacita.progress import Progress, no_progress
 
 DENSE = 1_000_000
 """Up to this many pairs a matrix of all distances is made; beyond, the auction is faster."""
@@ -34,7 +35,15 @@ class Assignment(NamedTuple):
     """No assignment has a smaller sum."""
 
 
-def assign(x: Floats, y: Floats, metric: Metric, *, gap: float = EXACT, dense: int = DENSE) -> Assignment:
+def assign(
+    x: Floats,
+    y: Floats,
+    metric: Metric,
+    *,
+    gap: float = EXACT,
+    dense: int = DENSE,
+    progress: Progress = no_progress,
+) -> Assignment:
     """The one-to-one assignment of rows of x to rows of y of least total distance.
 
     With fewer rows in one file some of the other stay alone. The total is within `gap` of the bound, which is a share
@@ -49,7 +58,7 @@ def assign(x: Floats, y: Floats, metric: Metric, *, gap: float = EXACT, dense: i
     (2.0, 2.0)
     """
     if len(x) > len(y):
-        turned = assign(y, x, metric, gap=gap, dense=dense)
+        turned = assign(y, x, metric, gap=gap, dense=dense, progress=progress)
         partner, away = np.full(len(x), -1), np.full(len(x), np.nan)
         partner[turned.partner], away[turned.partner] = np.arange(len(y)), turned.distance
         return Assignment(partner, away, turned.total, turned.bound)
@@ -62,13 +71,15 @@ def assign(x: Floats, y: Floats, metric: Metric, *, gap: float = EXACT, dense: i
     rows, columns = np.flatnonzero(partner < 0), np.setdiff1d(np.arange(len(y)), partner)
     away, bound = np.zeros(len(x)), 0.0
     if len(rows):
-        place, away[rows], bound = _assigned(x[rows], y[columns], kept, gap, dense)
-        partner[rows] = columns[place]
+        found, away[rows], bound = _assigned(x[rows], y[columns], kept, gap, dense, progress)
+        partner[rows] = columns[found]
     total = float(away.sum())
     return Assignment(partner, away, total, min(bound, total))
 
 
-def _assigned(x: Floats, y: Floats, metric: Metric, gap: float, dense: int) -> tuple[Ints, Floats, float]:
+def _assigned(
+    x: Floats, y: Floats, metric: Metric, gap: float, dense: int, progress: Progress
+) -> tuple[Ints, Floats, float]:
     """For each row of x its row of y, the distance, and what no assignment can beat: infinite if this is the best."""
     if len(x) == len(y) and x.shape[1] == 1:
         return *_in_order(x, y, metric), np.inf
@@ -76,11 +87,11 @@ def _assigned(x: Floats, y: Floats, metric: Metric, gap: float, dense: int) -> t
         return *_dense(x, y, metric), np.inf
     # The wider file bids: somebody must take the outlying records of the other one, for which prices have to rise long.
     if len(x) == len(y) and _width(x, metric) < _width(y, metric):
-        place, away, bound = auction(y, x, metric, gap)
-        partner, cost = np.empty_like(place), np.empty_like(away)
-        partner[place], cost[place] = np.arange(len(y)), away
+        found, away, bound = auction(y, x, metric, gap, progress)
+        partner, cost = np.empty_like(found), np.empty_like(away)
+        partner[found], cost[found] = np.arange(len(y)), away
         return partner, cost, bound
-    return auction(x, y, metric, gap)
+    return auction(x, y, metric, gap, progress)
 
 
 def _width(values: Floats, metric: Metric) -> float:
@@ -115,7 +126,7 @@ def _dense(x: Floats, y: Floats, metric: Metric) -> tuple[Ints, Floats]:
 
 
 def _in_order(x: Floats, y: Floats, metric: Metric) -> tuple[Ints, Floats]:
-    """Of one variable the lowest goes to the lowest and so on: no two partners gain by changing places."""
-    place = np.empty(len(x), np.int64)
-    place[np.argsort(x[:, 0], kind="stable")] = np.argsort(y[:, 0], kind="stable")
-    return place, own_distances(x, y[place], metric)
+    """Of one variable the lowest goes to the lowest and so on: no two partners gain by an exchange."""
+    partner = np.empty(len(x), np.int64)
+    partner[np.argsort(x[:, 0], kind="stable")] = np.argsort(y[:, 0], kind="stable")
+    return partner, own_distances(x, y[partner], metric)

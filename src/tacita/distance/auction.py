@@ -19,6 +19,7 @@ from tacita.distance.distances import Metric
 from tacita.distance.offers import WAITING, Offers, cheapest, distance, lowest_prices, offers, raise_price, set_prices
 from tacita.distance.sweep import in_threads
 from tacita.distance.tree import build
+from tacita.progress import Progress, no_progress
 
 CANDIDATES, LEAST_CANDIDATES = 48, 16
 """Partners that a record keeps in mind until it asks again: so many over the number of variables, or the least."""
@@ -28,6 +29,8 @@ FAR = 10.0
 """In the same distances: a place that is farther away starts at a price lower by what it is farther."""
 FACTOR = 7.0
 """By this epsilon shrinks from phase to phase."""
+LEAST_EPSILON = 1e-14
+"""In first epsilons: below this nothing is gained by smaller ones."""
 SLACK = 30.0
 """In epsilons: how much dearer than others may be what a record has in mind before it asks again."""
 MANY = 100
@@ -52,7 +55,9 @@ class _Bidders(NamedTuple):
     """By place: the bidder that holds it, -1 for none."""
 
 
-def auction(x: Floats, y: Floats, metric: Metric, gap: float) -> tuple[Ints, Floats, float]:
+def auction(
+    x: Floats, y: Floats, metric: Metric, gap: float, progress: Progress = no_progress
+) -> tuple[Ints, Floats, float]:
     """For each row of x its row of y and the distance; and what no assignment can beat."""
     n, m = len(x), len(y)
     on_offer = offers(y, metric)
@@ -71,11 +76,12 @@ def auction(x: Floats, y: Floats, metric: Metric, gap: float) -> tuple[Ints, Flo
     if n == m:
         _lower_far_prices(on_offer, bidders, metric, near)
     while True:
+        progress(np.log(first / epsilon) / np.log(1.0 / LEAST_EPSILON), "assigning records")
         _settle(on_offer, bidders, metric, epsilon, waiting, count)
         epsilon /= FACTOR
         waiting, count, bound = _discontent(on_offer, bidders, metric, epsilon, away)
         total = float(away.sum())
-        if total - bound <= gap * total or epsilon < 1e-14 * first:
+        if total - bound <= gap * total or epsilon < LEAST_EPSILON * first:
             partner, cost = np.empty(n, np.int64), np.empty(n)
             partner[order], cost[order] = on_offer.order[bidders.place[:n]], away
             return partner, cost, bound

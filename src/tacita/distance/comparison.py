@@ -30,13 +30,11 @@ all other values of a variable look alike, and nobody could be linked by it."""
 
 def number_columns(data: Data, names: tuple[str, ...], what: str) -> Floats:
     """Variables as columns of numbers, NaN where missing; infinite values are an error."""
-    if not names:
-        raise TacitaError("variables must name at least one column; pass variables=[...].")
-    check.columns_exist(f"variables of the {what} file", names, data.columns)
+    check.columns_exist(f"keys of the {what} file", names, data.columns)
     values = np.column_stack([data.numbers(name) for name in names])
     infinite = [name for name, column in zip(names, values.T, strict=True) if np.isinf(column).any()]
     if infinite:
-        raise TacitaError(f"variables must be finite; {check.quoted(infinite)} of the {what} file is not, correct it.")
+        raise TacitaError(f"keys must be finite; {check.quoted(infinite)} of the {what} file is not, correct it.")
     huge = [name for name, column in zip(names, values.T, strict=True) if (np.abs(column) > LARGEST).any()]
     if huge:
         raise TacitaError(
@@ -86,10 +84,8 @@ def common_numbers(original: Data, released: Data, names: tuple[str, ...]) -> Co
 
 
 def _check_names(original: Data, released: Data, names: tuple[str, ...]) -> None:
-    if not names:
-        raise TacitaError("variables must name at least one column; pass variables=[...].")
     for what, data in (("original", original), ("released", released)):
-        check.columns_exist(f"variables of the {what} file", names, data.columns)
+        check.columns_exist(f"keys of the {what} file", names, data.columns)
         if not len(data):
             raise TacitaError(f"the {what} file has no records.")
 

@@ -18,10 +18,11 @@ from tacita import check, frame
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.check import Caution, TacitaError
 from tacita.data import Data
-from tacita.keys import exact_sums, matching
+from tacita.keys import matching
 from tacita.keys.matching import Keys
 from tacita.keys.missing_rules import matching_counts, shown_fully
-from tacita.scenario import MissingRule, Scenario, checked
+from tacita.keys.source import InMemory, distinct_keys, totals_by_key
+from tacita.scenario import MissingRule, Scenario, checked, with_codes
 
 GREATEST_WEIGHT = 2.0**47
 GREATEST_TOTAL = 2.0**51
@@ -53,6 +54,10 @@ class KeyTable:
     """Where F comes from: weights, population_size, sampling_fraction, register, or census (F = f)."""
     cautions: tuple[str, ...] = ()
     """What the data made worth saying; results print them."""
+    keys_not_valid: str = ""
+    """Why counts of keys do not say how many people look alike; empty if they do."""
+    weights_not_valid: str = ""
+    """Why F is not what the weights say; empty if it is."""
 
     def __repr__(self) -> str:
         # Never the values: a table is part of every result, and results are printed into logs and notebooks.
@@ -78,6 +83,11 @@ class KeyTable:
         """p = f/F, at most 1: a file cannot hold more than its population."""
         return np.minimum(1.0, self.sample_count / self.population_count)
 
+    @property
+    def not_valid(self) -> str:
+        """Why nothing that rests on f and F is valid; empty if it is."""
+        return self.keys_not_valid or self.weights_not_valid
+
     def per_record(self, by_key: NDArray[Any]) -> NDArray[Any]:
         """A result by key as a result by record."""
         return by_key[self.row]
@@ -85,19 +95,28 @@ class KeyTable:
 
 def key_table(data: Any, scenario: Scenario, keys: Sequence[str] | None = None, register: Any = None) -> KeyTable:
     """The key table of a file under a scenario: f and F for each distinct key, by the scenario's missing-value rule."""
-    data = Data.of(data)
-    checked(scenario).check_against(data)
+    data = with_codes(Data.of(data), checked(scenario))
+    scenario.check_against(data)
     names = scenario.keys if keys is None else check.names("keys", keys)
+    population = (scenario.weight, scenario.population_size, scenario.sampling_fraction)
+    key = ("key_table", names, str(scenario.missing), population, id(register))
+    table: KeyTable = data.once(key, lambda: _with_perhaps(_key_table(data, scenario, names), register, scenario))
+    return table
+
+
+def _with_perhaps(table: KeyTable, register: Any, scenario: Scenario) -> KeyTable:
+    return table if register is None else with_register(table, Data.of(register), scenario)
+
+
+def _key_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> KeyTable:
     check_keys(data, names)
     weights = survey_weights(data, scenario)
-    columns = [data.coded(name, scenario.not_applicable.get(name, ())) for name in names]
-    row, codes = distinct_keys([column.codes for column in columns], [len(column.values) for column in columns])
-    rule = scenario.missing
+    grouped = data.once(("grouped", names, scenario.weight), lambda: InMemory(data).grouped(names, weights))
+    codes, totals, row, rule = grouped.codes, grouped.totals, grouped.row, scenario.missing
     if rule.name == "no_match":
         row, codes = _incomplete_apart(row, codes)
-    records = np.bincount(row, minlength=len(codes))
-    totals = _totals(row, records, weights)
-    counted = matching_counts(codes, Keys(codes, totals), rule, records)
+        totals = totals_by_key(row, len(codes), weights)
+    counted = matching_counts(codes, Keys(codes, totals), rule, totals[:, 0])
     f, F = counted[:, 0], counted[:, 0]
     source = "census"
     if weights is not None:
@@ -106,29 +125,30 @@ def key_table(data: Any, scenario: Scenario, keys: Sequence[str] | None = None, 
         F, source = f * (scenario.population_size / len(data)), "population_size"
     elif scenario.sampling_fraction is not None:
         F, source = f / scenario.sampling_fraction, "sampling_fraction"
-    values = tuple(column.values for column in columns)
-    cautions = (*_perturbed(data, names, scenario.weight), *_weights_below_one(weights, scenario.weight))
-    table = KeyTable(names, codes, values, records, f, F, row, rule, source, cautions)
-    return table if register is None else with_register(table, Data.of(register), scenario)
+    not_valid = tuple(_perturbed(data, names, scenario.weight))
+    cautions = (*(_caution(text) for text in not_valid if text), *_weights_below_one(weights, scenario.weight))
+    return KeyTable(names, codes, grouped.values, totals[:, 0], f, F, row, rule, source, cautions, *not_valid)
 
 
-def _perturbed(data: Data, names: tuple[str, ...], weight: str | None) -> Iterator[str]:
-    """Keys or weights that a protection step exchanged for wrong ones: counting equal keys then measures nothing."""
+def _perturbed(data: Data, names: tuple[str, ...], weight: str | None) -> tuple[str, str]:
+    """Why counting equal keys, and why adding up weights, measures nothing: a step exchanged values for wrong ones."""
     instead = (
         "use record linkage against the original (distance_linkage, probabilistic_linkage) or the confidentiality plot"
     )
+    of_keys = of_weights = ""
     keys = [name for name in names if name in data.perturbed]
     if keys:
         were = "keys {} were" if len(keys) > 1 else "key {} was"
-        yield _caution(
+        of_keys = (
             f"the {were.format(check.quoted(keys))} perturbed: how many records share a key no longer says how many "
             f"people look alike, and every risk here that rests on it is not valid; {instead} instead."
         )
     if weight in data.perturbed:
-        yield _caution(
+        of_weights = (
             f"the weight {weight!r} was perturbed: F, and every risk here that rests on it, is not valid; "
             f"assess the keys with the original weight, or {instead}."
         )
+    return of_keys, of_weights
 
 
 def check_keys(data: Data, names: tuple[str, ...]) -> None:
@@ -193,24 +213,6 @@ def _weights_below_one(weights: Floats | None, name: str | None) -> Iterator[str
         )
 
 
-def distinct_keys(columns: list[Codes], sizes: list[int]) -> tuple[Ints, Codes]:
-    """For each record the row of its key, and the distinct keys in order."""
-    numbers = matching.combined(columns, [size + 1 for size in sizes], len(columns[0]))
-    row = _ranks(numbers)
-    first = np.empty(int(row.max()) + 1, dtype=np.int64)
-    first[row[::-1]] = np.arange(len(row) - 1, -1, -1)
-    return row, np.stack([codes[first] for codes in columns], axis=1)
-
-
-def _ranks(numbers: Ints) -> Ints:
-    """The rank of each number among the distinct ones, from 0."""
-    if numbers.max() < max(1 << 22, 4 * len(numbers)):
-        # Close together: a table of what occurs is faster than a sort.
-        occurs = np.bincount(numbers) > 0
-        return (np.cumsum(occurs) - 1)[numbers]
-    return np.unique(numbers, return_inverse=True)[1]
-
-
 def _incomplete_apart(row: Ints, codes: Codes) -> tuple[Ints, Codes]:
     """Every record with a missing value as a key of its own: it matches nothing, not even its twin."""
     complete = shown_fully(codes)
@@ -221,13 +223,6 @@ def _incomplete_apart(row: Ints, codes: Codes) -> tuple[Ints, Codes]:
     moved = place[row]
     moved[alone] = len(kept) + np.arange(len(alone))
     return moved, np.concatenate([codes[kept], codes[row[alone]]])
-
-
-def _totals(row: Ints, records: Ints, weights: Floats | None) -> Ints:
-    """Per key what matching adds up: records, and the limbs of the sum of weights."""
-    if weights is None:
-        return records[:, None]
-    return np.column_stack([records, exact_sums.group_sums(weights, row, len(records), exact_sums.WEIGHT_BITS)])
 
 
 def with_register(table: KeyTable, register: Data, scenario: Scenario) -> KeyTable:
@@ -255,7 +250,7 @@ def register_keys(table: KeyTable, register: Data, scenario: Scenario) -> Keys:
     check.columns_exist("register: keys", table.keys, register.columns)
     if len(register) == 0:
         raise TacitaError("the register has no records; check that it was exported completely.")
-    columns = [register.coded(name, scenario.not_applicable.get(name, ())) for name in table.keys]
+    columns = [with_codes(register, scenario).coded(name) for name in table.keys]
     translated = [
         _translated(name, column, values)
         for name, column, values in zip(table.keys, columns, table.values, strict=True)

@@ -115,7 +115,7 @@ def left_text(result: Any) -> list[str]:
     if result.tied:
         where = "" if len(result.labels) == 1 else f" in {check.counted(result.tied, 'stratum', 'strata')}"
         found.append(f"caution: delta is 0{where}, so nobody has neighbours; too many values are equal")
-    if result.said:
+    if result.pairing_cautions:
         found.append("caution: the files may not be in the same order; print the result")
     return found
 

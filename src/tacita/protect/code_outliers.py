@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.comparison import LARGEST
 from tacita.distance.covariance import mcd, squared_distance
+from tacita.parameters import Doc, NotEmpty, OneOf, Share
+from tacita.protect.mechanism import Mechanism
 from tacita.protect.numeric_column import Numbers, numbers_of, written
-from tacita.protect.step import Applied, Context, Step, present, some_names
+from tacita.protect.step import Applied, CellStep, Context, present
 from tacita.protect.top_code import centre, few_share
 from tacita.random import Draws
 
@@ -53,7 +55,7 @@ def at_border(values: Floats, centre: Floats, squared: Floats, limit: float) -> 
 
 
 @dataclass(frozen=True)
-class CodeOutliers(Step):
+class CodeOutliers(CellStep):
     """Bring records that are extreme on several variables together to the border of the rest.
 
     A large firm with a small turnover stands out though neither number does. The distance is Mahalanobis', d^2 = (x -
@@ -75,24 +77,23 @@ class CodeOutliers(Step):
     (1, True)
     """
 
-    variables: tuple[str, ...]
-    """The variables, which must hold numbers."""
-    share: float = 0.975
-    """The quantile of the chi-squared distribution beyond which a squared distance is extreme."""
-    robust: bool = True
-    """Whether outliers may not influence what counts as outlying."""
-    value: str = "border"
-    """What they get: 'border', or the 'mean' or 'median' of the extreme records."""
-    log: bool = False
-    """Whether distances are measured on the logarithms, as they should be of skewed variables; all must be above 0."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "variables", some_names("variables", self.variables))
-        object.__setattr__(self, "share", check.share("share", self.share, zero=False, one=False))
-        for name in ("robust", "log"):
-            if not isinstance(getattr(self, name), bool):
-                raise TacitaError(f"{name} must be true or false; got {getattr(self, name)!r}.")
-        check.one_of("value", self.value, VALUES)
+    variables: Annotated[tuple[str, ...], NotEmpty(), Doc("The variables, which must hold numbers.")]
+    share: Annotated[
+        float,
+        Share(zero=False, one=False),
+        Doc("The quantile of the chi-squared distribution beyond which a squared distance is extreme."),
+    ] = 0.975
+    robust: Annotated[bool, Doc("Whether outliers may not influence what counts as outlying.")] = True
+    value: Annotated[
+        str, OneOf(VALUES), Doc("What they get: 'border', or the 'mean' or 'median' of the extreme records.")
+    ] = "border"
+    log: Annotated[
+        bool,
+        Doc(
+            "Whether distances are measured on the logarithms, as they should be of skewed variables; all"
+            " must be above 0."
+        ),
+    ] = False
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data without records that stand out."""
@@ -112,8 +113,9 @@ class CodeOutliers(Step):
         extreme = squared > limit
         count = int(extreme.sum())
         figures = {"records_judged": len(rows), "records_coded": count}
+        coding = self._mechanism(names, count)
         if not count:
-            return Applied(data, figures=figures)
+            return Applied(data, (), figures, (coding,), (coding.told("share", "value"),))
         if self.value == "border":
             border = at_border(scaled, origin, squared, limit)
             moved, said = np.exp(border) if self.log else border, []
@@ -123,7 +125,11 @@ class CodeOutliers(Step):
             name: _column(data, name, column, rows[extreme], moved[extreme, place])
             for place, (name, column) in enumerate(zip(names, columns, strict=True))
         }
-        return Applied(data.with_columns(fresh), tuple(said), figures, perturbed=names)
+        return Applied(data.with_columns(fresh), tuple(said), figures, (coding,), (coding.told("share", "value"),))
+
+    def _mechanism(self, names: tuple[str, ...], count: int) -> Mechanism:
+        given = {"share": self.share, "robust": self.robust, "value": self.value, "log": self.log, "records": count}
+        return Mechanism("outlier coding", names, given, perturbs=count > 0)
 
     def _check(self, names: tuple[str, ...], values: Floats) -> None:
         if not np.isfinite(values).all():

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from tacita import check
 from tacita.arrays import Ints
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
+from tacita.parameters import AtLeast, Doc, NotEmpty, Share
+from tacita.protect.mechanism import Mechanism
 from tacita.protect.recode.regroup import (
     Column,
     Groups,
@@ -25,7 +27,7 @@ from tacita.protect.recode.regroup import (
     regrouped,
     text_of,
 )
-from tacita.protect.step import Applied, Context, Step, present, some_names
+from tacita.protect.step import Applied, CellStep, Context, present
 
 LEAST = 3
 """So many records a category must have if neither the step nor the policy says."""
@@ -69,7 +71,7 @@ def neighbours_together(counts: Ints, least: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class GroupRare(Step):
+class GroupRare(CellStep):
     """Put categories that few records have into one.
 
     A category of two people is two people. All categories with fewer than `least` records go into one; where these are
@@ -85,23 +87,19 @@ class GroupRare(Step):
     ['other', 'other', 'other', 'other', 'other']
     """
 
-    variables: tuple[str, ...]
-    """The variables, which must hold categories."""
-    least: int | None = None
-    """So many records a category must have; the policy's k unless given."""
-    share: float | None = None
-    """Or so large a share of the records that have a value."""
+    variables: Annotated[tuple[str, ...], NotEmpty(), Doc("The variables, which must hold categories.")]
+    least: Annotated[
+        int | None, AtLeast(2), Doc("So many records a category must have; the policy's k unless given.")
+    ] = None
+    share: Annotated[
+        float | None, Share(zero=False, one=False), Doc("Or so large a share of the records that have a value.")
+    ] = None
     into: Any = "other"
     """What the group of rare categories is called; of ordinal variables a group is called after its first and last."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "variables", some_names("variables", self.variables))
         if self.least is not None and self.share is not None:
             raise TacitaError("group_rare takes least (records) or share (of the records), not both; give one of them.")
-        if self.least is not None:
-            object.__setattr__(self, "least", check.whole("least", self.least, 2))
-        if self.share is not None:
-            object.__setattr__(self, "share", check.share("share", self.share, zero=False, one=False))
         into = check.python_number(self.into)
         if isinstance(into, bool) or not isinstance(into, str | int) or into == "":
             raise TacitaError(f"into must be a text or a whole number; got {self.into!r}.")
@@ -112,6 +110,7 @@ class GroupRare(Step):
         fresh: dict[str, Any] = {}
         known: dict[str, Variable] = {}
         remarks = []
+        sizes: dict[str, int] = {}
         for name in present(self, self.variables, data):
             if data.scale(name) == "numeric":
                 raise TacitaError(
@@ -122,12 +121,14 @@ class GroupRare(Step):
             least = self._least(name, column, context)
             ordinal = data.scale(name) == "ordinal"
             groups = (_neighbours if ordinal else self._other)(column, data.variable(name), least)
+            sizes[name] = len(column.plain) if groups is None else len(groups.values)
             if groups is not None:
                 before, after = len(column.plain), len(groups.values)
                 remarks.append(f"{name!r}: {check.counted(before, 'category', 'categories')} became {after:,}")
                 fresh[name], known[name] = regrouped(data, name, column, groups)
         data = data.with_columns(fresh, known) if fresh else data
-        return Applied(data, remarks=tuple(remarks))
+        recoding = Mechanism("recoding", self.variables, {"way": "rare categories together", "categories": sizes})
+        return Applied(data, tuple(remarks), {}, (recoding,), (recoding.told("way"),))
 
     def _least(self, name: str, column: Column, context: Context) -> int:
         records = int(column.counts.sum())

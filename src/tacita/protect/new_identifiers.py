@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from tacita import check, frame
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
+from tacita.parameters import Doc
+from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, Context, Step, present
 from tacita.protect.weights.units import Units, household_units, units
 from tacita.random import Draws
@@ -54,16 +57,14 @@ class NewIdentifiers(Step):
     [2, 2, 1]
     """
 
-    variables: tuple[str, ...] = ()
-    """The identifiers; none: the scenario's household and person."""
-    within_households: bool = False
-    """Whether persons are numbered inside their household, so that each one has a person 1; they are then renumbered
-    there. Households themselves always get numbers of the whole file."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "variables", check.names("variables", self.variables))
-        if not isinstance(self.within_households, bool):
-            raise TacitaError(f"within_households must be True or False; got {self.within_households!r}.")
+    variables: Annotated[tuple[str, ...], Doc("The identifiers; none: the scenario's household and person.")] = ()
+    within_households: Annotated[
+        bool,
+        Doc(
+            "Whether persons are numbered inside their household, so that each one has a person 1; they "
+            "are then renumbered there. Households themselves always get numbers of the whole file."
+        ),
+    ] = False
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with new numbers."""
@@ -92,7 +93,9 @@ class NewIdentifiers(Step):
             fresh[name] = frame.whole_numbers(numbers)
             # Codes of old values, and their labels, mean nothing among the new numbers.
             known[name] = Variable(label=data.variable(name).label, scale="nominal")
-        return Applied(data.with_columns(fresh, variables=known), tuple(remarks), {"identifiers": figures})
+        renewal = Mechanism("renewal", names, {"within_households": self.within_households, "identifiers": figures})
+        made = data.with_columns(fresh, variables=known)
+        return Applied(made, tuple(remarks), {"identifiers": figures}, (renewal,), (renewal.told(),), names)
 
 
 def _pairs(outer: Ints, place: Ints) -> Ints:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from tacita import check
 from tacita.arrays import Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.parameters import Doc, OneOf
+from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, Context, Step
 from tacita.protect.weights.units import Units, household_units
 from tacita.random import Draws
@@ -44,22 +46,25 @@ class RandomOrder(Step):
     [2, 1, 1, 3, 3]
     """
 
-    how: str = "simple"
-    """simple: all records; households: households, members together in the order of the original file;
-    within_households: households, members together in random order."""
-
-    def __post_init__(self) -> None:
-        check.one_of("how", self.how, WAYS)
+    how: Annotated[
+        str,
+        OneOf(WAYS),
+        Doc(
+            "simple: all records; households: households, members together in the order of the original "
+            "file; within_households: households, members together in random order."
+        ),
+    ] = "simple"
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data in another order."""
+        order = (Mechanism("reordering", parameters={"how": self.how}),)
         if self.how == "simple":
-            return Applied(data.take(simple_order(data.record, context.draws)))
+            return Applied(data.take(simple_order(data.record, context.draws)), mechanisms=order, public=order)
         household = context.scenario.household
         if household is None:
             raise TacitaError(
                 f"how={self.how!r} needs the household identifier; pass household=... in the scenario, or how='simple'."
             )
         groups = household_units(data, household)
-        order = household_order(data.record, groups, context.draws, within=self.how == "within_households")
-        return Applied(data.take(order), figures={"households": len(groups.first)})
+        rows = household_order(data.record, groups, context.draws, within=self.how == "within_households")
+        return Applied(data.take(rows), (), {"households": len(groups.first)}, order, order)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.parameters import Doc
+from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, Context, Step, present
 
 
@@ -24,11 +26,7 @@ class Remove(Step):
     ('sex',)
     """
 
-    variables: tuple[str, ...] = ()
-    """The variables; none: the scenario's identifiers."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "variables", check.names("variables", self.variables))
+    variables: Annotated[tuple[str, ...], Doc("The variables; none: the scenario's identifiers.")] = ()
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data without the variables."""
@@ -37,4 +35,5 @@ class Remove(Step):
             raise TacitaError("the scenario names no identifiers to remove; pass Remove(['name', ...]).")
         if len(names) == len(data.columns):
             raise TacitaError("removing these variables would leave none; keep at least one.")
-        return Applied(data.without(names))
+        removal = (Mechanism("removal", names),)
+        return Applied(data.without(names), mechanisms=removal, public=removal)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita import check
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.parameters import Above, AtLeast, Doc, NotEmpty
+from tacita.protect.mechanism import Mechanism
 from tacita.protect.numeric_column import numbers_of, written
-from tacita.protect.step import Applied, Context, Step, present, some_names
+from tacita.protect.step import Applied, CellStep, Context, present
 
 HALF = Fraction(1, 2)
 NEAR = 1e-9
@@ -136,7 +137,7 @@ def whole_to_digits(values: Ints, digits: int) -> Ints:
 
 
 @dataclass(frozen=True)
-class Round(Step):
+class Round(CellStep):
     """Round numbers to a multiple of `base`, or to `digits` significant digits.
 
     Exact amounts are found again in any other file that has them; rounded ones are shared by many. Halves are rounded
@@ -150,23 +151,13 @@ class Round(Step):
     [1250.0, 1000.0, None]
     """
 
-    variables: tuple[str, ...]
-    """The variables, which must hold numbers."""
-    base: float | None = None
-    """Round to multiples of this."""
-    digits: int | None = None
-    """Or to so many significant digits."""
+    variables: Annotated[tuple[str, ...], NotEmpty(), Doc("The variables, which must hold numbers.")]
+    base: Annotated[float | None, Above(0), Doc("Round to multiples of this.")] = None
+    digits: Annotated[int | None, AtLeast(1), Doc("Or to so many significant digits.")] = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "variables", some_names("variables", self.variables))
         if (self.base is None) == (self.digits is None):
             raise TacitaError("round needs either base (round to its multiples) or digits; give one of them.")
-        if self.base is not None:
-            object.__setattr__(self, "base", check.number("base", self.base))
-            if self.base <= 0:
-                raise TacitaError(f"base must be above 0; got {self.base!r}.")
-        if self.digits is not None:
-            object.__setattr__(self, "digits", check.whole("digits", self.digits, 1))
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with rounded numbers."""
@@ -176,7 +167,9 @@ class Round(Step):
             # What is no measurement is not rounded: a code could not even be rounded without overflow.
             values = np.where(column.there, column.values, 0)
             fresh[name] = written(data, name, column, self._rounded(values))
-        return Applied(data.with_columns(fresh))
+        given = {"base": self.base} if self.digits is None else {"digits": self.digits}
+        rounding = (Mechanism("rounding", self.variables, given),)
+        return Applied(data.with_columns(fresh), mechanisms=rounding, public=rounding)
 
     def _rounded(self, values: NDArray[Any]) -> NDArray[Any]:
         whole = bool(np.issubdtype(values.dtype, np.integer))

@@ -21,16 +21,13 @@ from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.declared import Declared
+from tacita.parameters import parameters_of
 from tacita.policy import Policy
+from tacita.progress import Progress, no_progress
+from tacita.protect.mechanism import Mechanism
+from tacita.protect.only import checked_only, shown_only
 from tacita.random import Draws
 from tacita.scenario import Scenario
-
-Progress = Callable[[float, str], None]
-"""Called with the share of the work that is done and what is being done; it may raise to stop the work."""
-
-
-def silent(done: float, what: str) -> None:
-    """Progress that nobody looks at."""
 
 
 class Context(NamedTuple):
@@ -44,7 +41,7 @@ class Context(NamedTuple):
     """Random draws of this step, by record number."""
     original: Data
     """The data before the first step of the plan."""
-    progress: Progress = silent
+    progress: Progress = no_progress
     """To be called now and then by work that takes over two seconds."""
 
 
@@ -56,8 +53,17 @@ class Applied(NamedTuple):
     """What the log should say besides the cells changed: names and counts, no values of the data."""
     figures: Mapping[str, Any] = MappingProxyType({})
     """The same as numbers and texts, for the log as a file."""
-    perturbed: tuple[str, ...] = ()
-    """Variables whose values were exchanged for wrong ones: counting them no longer says how many people look alike."""
+    mechanisms: tuple[Mechanism, ...] = ()
+    """What happened to values, for attacks and analysts."""
+    public: tuple[Mechanism, ...] = ()
+    """What of it may be told to the public: mechanisms with the parameters that do not help to undo them."""
+    renewed: tuple[str, ...] = ()
+    """Identifiers that were renewed: the values that the office knew are gone."""
+
+    @property
+    def perturbed(self) -> frozenset[str]:
+        """Variables whose values were exchanged for wrong ones."""
+        return frozenset(name for each in self.mechanisms if each.perturbs for name in each.variables)
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,8 @@ class Step(Declared, ABC):
     """One thing that is done to the data."""
 
     section: ClassVar[str] = "step"
+    version: ClassVar[int] = 1
+    """Another number from the day on that the same seed would give other data; the log has it."""
 
     label: str = field(default="", kw_only=True)
     """What the log and the draws call the step; a plan gives it one. Two steps of a plan never have the same."""
@@ -78,11 +86,19 @@ class Step(Declared, ABC):
             cls.__post_init__ = functools.partialmethod(_plain_first, own)  # type: ignore[method-assign,assignment]
 
     def __post_init__(self) -> None:
+        """Parameters are checked."""
+        self.check_parameters()
+
+    def check_parameters(self) -> None:
         """Parameters are plain values: NumPy's become Python's, and a column of data is none."""
         for each in dataclasses.fields(self):
             object.__setattr__(self, each.name, _parameter(f"{each.name} of {self.kind()}", getattr(self, each.name)))
         if not isinstance(self.label, str):
             raise TacitaError(f"the label of a step must be a text; got {self.label!r}.")
+        for parameter in parameters_of(type(self)):
+            # What is not declared the step checks itself.
+            if parameter.doc:
+                object.__setattr__(self, parameter.name, parameter.checked(getattr(self, parameter.name)))
 
     @classmethod
     def kind(cls) -> str:
@@ -101,12 +117,42 @@ class Step(Declared, ABC):
         """The data with this done to it; a plan gives it codes for not applicable of the scenario as declared ones."""
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name} = {value!r}" for name, value in self.to_dict().items() if name != "label")
+        given = ", ".join(f"{name} = {value!r}" for name, value in self.shown().items())
         return f"{self.kind()}({given})"
+
+    def shown(self) -> dict[str, Any]:
+        """The parameters as people read them."""
+        return {name: value for name, value in self.to_dict().items() if name != "label"}
+
+
+@dataclass(frozen=True)
+class CellStep(Step):
+    """A step that changes cells: of all records, of some, or of each stratum apart."""
+
+    selects_itself: ClassVar[bool] = False
+    """Whether the step sees to `only` and `strata` itself, as where it counts all records but changes some."""
+
+    only: Any = field(default=None, kw_only=True)
+    """Who may be changed: a condition, as "income > 1000"; {"unsafe": "k_anonymity"}, who is unsafe by a measure when
+    the step runs; a column that is true for them; or record numbers. None: everybody."""
+    strata: tuple[str, ...] = field(default=(), kw_only=True)
+    """Variables: the step is applied to each group of records that agree in them apart."""
+
+    def check_parameters(self) -> None:
+        """Parameters are plain, and so is who may be changed."""
+        super().check_parameters()
+        object.__setattr__(self, "only", checked_only(self.only))
+        if getattr(self, "strata", None) is not None or getattr(type(self), "strata", None) is not None:
+            object.__setattr__(self, "strata", check.names("strata", self.strata))
+
+    def shown(self) -> dict[str, Any]:
+        """The parameters as people read them: record numbers are counted."""
+        given = super().shown()
+        return given | {"only": shown_only(given["only"])} if "only" in given else given
 
 
 def _plain_first(step: Step, own: Callable[[Step], None]) -> None:
-    Step.__post_init__(step)
+    step.check_parameters()
     own(step)
 
 

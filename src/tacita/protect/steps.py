@@ -1,57 +1,85 @@
-"""All steps that a plan file can name."""
+"""All steps that a plan file can name: Tacita's own, and those of installed packages (entry points `tacita.steps`)."""
 
 from __future__ import annotations
 
 import difflib
+import importlib
 from collections.abc import Iterable, Mapping
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from tacita import check
 from tacita.check import TacitaError
 from tacita.protect.step import Step
 
+GROUP = "tacita.steps"
+"""The group of entry points by which other packages add steps: the name is the kind, as `my_noise`."""
+
+OWN = {
+    "remove": "tacita.protect.remove:Remove",
+    "recode": "tacita.protect.recode.recode:Recode",
+    "top_code": "tacita.protect.top_code:TopCode",
+    "bottom_code": "tacita.protect.top_code:BottomCode",
+    "code_outliers": "tacita.protect.code_outliers:CodeOutliers",
+    "group_rare": "tacita.protect.group_rare:GroupRare",
+    "round": "tacita.protect.round:Round",
+    "generalise": "tacita.protect.generalise.generalise:Generalise",
+    "suppress": "tacita.protect.suppress.suppress:Suppress",
+    "new_identifiers": "tacita.protect.new_identifiers:NewIdentifiers",
+    "random_order": "tacita.protect.random_order:RandomOrder",
+    "round_weights": "tacita.protect.weights.round_weights:RoundWeights",
+    "trim_weights": "tacita.protect.weights.trim_weights:TrimWeights",
+    "weight_noise": "tacita.protect.weights.weight_noise:WeightNoise",
+    "recalibrate": "tacita.protect.weights.recalibrate:Recalibrate",
+}
+"""Tacita's steps by kind, and where each is: a new one is added here. Nothing is imported before it is asked for."""
+
 
 def own_steps() -> tuple[type[Step], ...]:
-    """Tacita's steps; a new one is added here."""
-    from tacita.protect.code_outliers import CodeOutliers
-    from tacita.protect.generalise.generalise import Generalise
-    from tacita.protect.group_rare import GroupRare
-    from tacita.protect.new_identifiers import NewIdentifiers
-    from tacita.protect.random_order import RandomOrder
-    from tacita.protect.recode.recode import Recode
-    from tacita.protect.remove import Remove
-    from tacita.protect.round import Round
-    from tacita.protect.suppress.suppress import Suppress
-    from tacita.protect.top_code import BottomCode, TopCode
-    from tacita.protect.weights.recalibrate import Recalibrate
-    from tacita.protect.weights.round_weights import RoundWeights
-    from tacita.protect.weights.trim_weights import TrimWeights
-    from tacita.protect.weights.weight_noise import WeightNoise
-
-    return (
-        Remove,
-        Recode,
-        TopCode,
-        BottomCode,
-        CodeOutliers,
-        GroupRare,
-        Round,
-        Generalise,
-        Suppress,
-        NewIdentifiers,
-        RandomOrder,
-        RoundWeights,
-        TrimWeights,
-        WeightNoise,
-        Recalibrate,
-    )
+    """Tacita's steps, all of them imported."""
+    return tuple(_own(kind) for kind in OWN)
 
 
 def step_of(given: Mapping[str, Any], known: Iterable[type[Step]] = ()) -> Step:
     """The step of a table of a plan file: `step` says which, the rest are its parameters."""
-    kinds = {step.kind(): step for step in (*own_steps(), *known)}
-    name = given.get("step")
-    if not isinstance(name, str) or name not in kinds:
-        near = difflib.get_close_matches(str(name), kinds, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"The steps are {', '.join(kinds)}."
-        raise TacitaError(f"a step of a plan must say which it is, as step = 'suppress'; got {name!r}. {hint}")
-    return kinds[name].from_dict({field: value for field, value in given.items() if field != "step"})
+    return _class_of(given.get("step"), known).from_dict(
+        {field: value for field, value in given.items() if field != "step"}
+    )
+
+
+def _class_of(name: Any, known: Iterable[type[Step]]) -> type[Step]:
+    """The step of a name: one given by the caller, Tacita's own, or that of an installed package."""
+    given = {step.kind(): step for step in known}
+    if name in given:
+        return given[name]
+    if isinstance(name, str) and name in OWN:
+        return _own(name)
+    added = {each.name: each for each in entry_points(group=GROUP)}
+    if isinstance(name, str) and name in added:
+        return _loaded(added[name])
+    kinds = [*OWN, *given, *added]
+    near = difflib.get_close_matches(str(name), kinds, n=1)
+    hint = f"Did you mean {near[0]!r}?" if near else f"The steps are {', '.join(kinds)}."
+    raise TacitaError(f"a step of a plan must say which it is, as step = 'suppress'; got {name!r}. {hint}")
+
+
+def _own(kind: str) -> type[Step]:
+    module, _, name = OWN[kind].partition(":")
+    found: type[Step] = getattr(importlib.import_module(module), name)
+    return found
+
+
+def _loaded(point: EntryPoint) -> type[Step]:
+    """The step of another package; what is no step of that name is an error that says whose fault it is."""
+    try:
+        found = point.load()
+    except Exception as error:
+        raise TacitaError(
+            f"the step {point.name!r} of an installed package cannot be loaded ({type(error).__name__}); update or "
+            f"remove the package."
+        ) from None
+    if not (isinstance(found, type) and issubclass(found, Step)) or found.kind() != point.name:
+        raise TacitaError(
+            f"the entry point {check.quoted([point.name])} of {GROUP} is no step of that kind; name it after its class."
+        )
+    return found

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,11 @@ from tacita import check
 from tacita.arrays import Bools
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
+from tacita.parameters import AtLeast, Doc, NotEmpty, Share
+from tacita.protect.mechanism import Mechanism
 from tacita.protect.numeric_column import Numbers, numbers_of, written
 from tacita.protect.recode.regroup import Column, column_of, gathered, regrouped
-from tacita.protect.step import Applied, Context, Step, present, some_names
+from tacita.protect.step import Applied, CellStep, Context, present
 
 WORDS = ("threshold", "mean", "median")
 """What can replace coded values, besides a number or a text."""
@@ -44,44 +46,43 @@ def centre(values: NDArray[Any], how: str) -> float:
 
 
 @dataclass(frozen=True)
-class EndCode(Step):
+class EndCode(CellStep):
     """What top and bottom coding share."""
 
-    variables: tuple[str, ...]
-    """The variables, which must hold numbers."""
+    variables: Annotated[tuple[str, ...], NotEmpty(), Doc("The variables, which must hold numbers.")]
     at: Any = None
     """The limit: a number, or one per variable, as {"income": 90000}."""
-    share: float | None = None
-    """Or the limit is a quantile: this share of the records lies at or below it."""
+    share: Annotated[
+        float | None,
+        Share(zero=False, one=False),
+        Doc("Or the limit is a quantile: this share of the records lies at or below it."),
+    ] = None
     value: Any = "threshold"
     """What replaces them: 'threshold', 'mean' or 'median' of those coded, a number, or the name of a category."""
-    together: bool = False
-    """Whether all variables of a record are coded where one of them is beyond its limit."""
-    least: int | None = None
-    """An error if fewer records than this are coded; 2 for mean and median unless given."""
+    together: Annotated[
+        bool, Doc("Whether all variables of a record are coded where one of them is beyond its limit.")
+    ] = False
+    least: Annotated[
+        int | None,
+        AtLeast(1),
+        Doc("An error if fewer records than this are coded; 2 for mean and median unless given."),
+    ] = None
 
     top: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        self._set("variables", some_names("variables", self.variables))
         if (self.at is None) == (self.share is None):
             raise TacitaError(f"{self.kind()} needs either at (a limit) or share (a quantile); give one of them.")
-        if self.share is not None:
-            self._set("share", check.share("share", self.share, zero=False, one=False))
-        else:
+        if self.share is None:
             self._set("at", self._limits())
         value = check.python_number(self.value)
         if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
             raise TacitaError(f"value must be {', '.join(map(repr, WORDS))}, a number or a text; got {value!r}.")
         self._set("value", value if isinstance(value, str) else _number("value", value))
-        if not isinstance(self.together, bool):
-            raise TacitaError(f"together must be true or false; got {self.together!r}.")
         if self.together and self.value == "threshold":
             raise TacitaError(
                 "together codes values below their limit too; pass value='mean', 'median', a number or a text."
             )
-        if self.least is not None:
-            self._set("least", check.whole("least", self.least, 1))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -126,7 +127,13 @@ class EndCode(Step):
                     known[name] = variable
                 remarks += few_share(name, sharing, context.policy.k)
         data = data.with_columns(fresh, known) if fresh else data
-        return Applied(data, remarks=tuple(remarks), figures={"coded": counts})
+        coding = self._mechanism(counts)
+        return Applied(data, tuple(remarks), {"coded": counts}, (coding,), (coding.told("at", "share", "value"),))
+
+    def _mechanism(self, counts: Mapping[str, int]) -> Mechanism:
+        limit = {"at": self.at} if self.share is None else {"share": self.share}
+        given = {**limit, "value": self.value, "together": self.together, "coded": counts}
+        return Mechanism("top coding" if self.top else "bottom coding", self.variables, given)
 
     def _limit(self, name: str, column: Numbers) -> float:
         if self.share is None:

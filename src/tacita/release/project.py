@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,17 +17,17 @@ from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.data.files import read
 from tacita.declared import FORMAT, plain, toml_document, toml_text
-from tacita.policy import Policy
+from tacita.policy import Policy, checked_policy
+from tacita.progress import Progress, no_progress, part
 from tacita.release.plan import Plan
 from tacita.release.release import FORMATS, Release
 from tacita.rules import Rule, rule_of
 from tacita.scenario import Scenario
+from tacita.verdict import summary
 
 READING = ("delimiter", "encoding", "decimal", "missing", "sheet", "catalog")
 """Options of `read` that a project can give."""
 SECTIONS = ("format", "data", "variables", "scenario", "policy", "plan", "rules", "release")
-
-Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,9 @@ class Protection:
         return self.after.safe
 
     def __str__(self) -> str:
-        verdict = "keeps" if self.safe else "does not keep"
-        failures = "" if self.safe else f": {'; '.join(self.after.failures)}"
         return "\n".join(
             [
-                f"The release {verdict} the policy ({self.release.policy}){failures}",
+                f"The release is {summary(self.after.verdicts())} ({self.release.policy})",
                 "",
                 "Before",
                 str(self.before),
@@ -93,7 +91,7 @@ class Project:
 
     def run(self, *, seed: int | None = None, progress: Progress | None = None) -> Protection:
         """Read, assess, apply the plan, and assess what came out; nothing is written."""
-        show = progress or (lambda done, what: None)
+        show = progress or no_progress
         show(0.0, "reading")
         given = {name: self.home / value if name == "catalog" else value for name, value in self.reading.items()}
         data = read(self.home / self.data, **given)
@@ -192,13 +190,11 @@ def protect(
     progress: Progress | None = None,
 ) -> Protection:
     """Assess a file, apply a plan, and assess what came out."""
-    show = progress or (lambda done, what: None)
-    data, policy = Data.of(data), policy or Policy()
-    before = assess(data, scenario, policy, progress=lambda done, what: show(0.2 + 0.2 * done, what))
-    release = plan.apply(
-        data, scenario, policy, rules=rules, seed=seed, progress=lambda done, what: show(0.4 + 0.4 * done, what)
-    )
-    after = assess(release, release.scenario, policy, progress=lambda done, what: show(0.8 + 0.2 * done, what))
+    show = progress or no_progress
+    data, policy = Data.of(data), checked_policy(policy)
+    before = assess(data, scenario, policy, progress=part(show, 0.2, 0.4))
+    release = plan.apply(data, scenario, policy, rules=rules, seed=seed, progress=part(show, 0.4, 0.8))
+    after = assess(release, release.scenario, policy, original=data, progress=part(show, 0.8, 1.0))
     return Protection(release, before, after)
 
 

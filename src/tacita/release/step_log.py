@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from tacita import check, frame
-from tacita.arrays import Ints
+from tacita.arrays import Bools, Ints
 from tacita.data import Data
+from tacita.protect.step import Applied, Step
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Changes:
     """Records with at least one of those cells."""
     records_removed: int
     """Records that are no longer there."""
+    records_added: int
+    """Records whose number was not there before."""
     variables_removed: tuple[str, ...]
     """Variables that are no longer there."""
     variables_added: tuple[str, ...]
@@ -39,6 +42,14 @@ class Changes:
     """What the step says of itself."""
     figures: Mapping[str, Any] = field(default_factory=dict)
     """The same as numbers and texts."""
+    version: int = 1
+    """The version of the step: another one may give other data for the same seed."""
+    mechanisms: tuple[Mapping[str, Any], ...] = ()
+    """What happened to values, as tables: kind, variables, parameters, whether values are wrong now."""
+    public: tuple[Mapping[str, Any], ...] = ()
+    """What of it may be told to the public."""
+    renewed: tuple[str, ...] = ()
+    """Identifiers that the step renewed."""
 
     def __str__(self) -> str:
         total, gone = sum(self.cells.values()), sum(self.suppressed.values())
@@ -55,6 +66,8 @@ class Changes:
             parts.append(f"added {check.quoted(self.variables_added)}")
         if self.records_removed:
             parts.append(f"{check.counted(self.records_removed, 'record')} removed")
+        if self.records_added:
+            parts.append(f"{check.counted(self.records_added, 'record')} added")
         if self.reordered:
             parts.append("records reordered")
         return f"{self.label}: " + "; ".join([*(parts or ["nothing changed"]), *self.remarks])
@@ -64,34 +77,55 @@ class Changes:
         return {
             "label": self.label,
             "step": self.step,
+            "version": self.version,
             "cells": dict(self.cells),
             "suppressed": dict(self.suppressed),
             "records": self.records,
             "records_removed": self.records_removed,
+            "records_added": self.records_added,
             "variables_removed": list(self.variables_removed),
             "variables_added": list(self.variables_added),
             "reordered": self.reordered,
             "remarks": list(self.remarks),
             "figures": dict(self.figures),
+            "mechanisms": [dict(each) for each in self.mechanisms],
+            "public": [dict(each) for each in self.public],
+            "renewed": list(self.renewed),
         }
 
 
-def changes(
-    before: Data,
-    after: Data,
-    label: str,
-    step: str,
-    remarks: tuple[str, ...] = (),
-    figures: Mapping[str, Any] | None = None,
-) -> Changes:
-    """What differs between the data before and after a step, record by record."""
-    removed = len(before) - len(after)
+def changes(before: Data, after: Data, step: Step, made: Applied) -> Changes:
+    """What differs between the data before and after a step, record by record, and what the step says of itself."""
     was, now = shared_rows(before.record, after.record)
-    reordered = bool((np.diff(was[np.argsort(now, kind="stable")]) < 0).any())
-    left, right = (before, after) if np.array_equal(was, now) and not removed else (before.take(was), after.take(now))
+    removed, added = len(before) - len(was), len(after) - len(now)
+    same = np.array_equal(was, now) and not removed and not added
+    left, right = (before, after) if same else (before.take(was), after.take(now))
+    cells, suppressed, touched = _cells(left, right)
+    return Changes(
+        label=step.label,
+        step=str(step),
+        cells=cells,
+        suppressed=suppressed,
+        records=int(touched.sum()),
+        records_removed=removed,
+        records_added=added,
+        variables_removed=tuple(name for name in before.columns if name not in after.columns),
+        variables_added=tuple(name for name in after.columns if name not in before.columns),
+        reordered=bool((np.diff(was[np.argsort(now, kind="stable")]) < 0).any()),
+        remarks=made.remarks,
+        figures=dict(made.figures),
+        version=step.version,
+        mechanisms=tuple(each.to_dict() for each in made.mechanisms),
+        public=tuple(each.to_dict() for each in made.public),
+        renewed=made.renewed,
+    )
+
+
+def _cells(left: Data, right: Data) -> tuple[dict[str, int], dict[str, int], Bools]:
+    """By variable: cells that differ and cells that were blanked; by record: whether one differs."""
     cells: dict[str, int] = {}
     suppressed: dict[str, int] = {}
-    touched = np.zeros(len(was), dtype=np.bool_)
+    touched = np.zeros(len(left), dtype=np.bool_)
     for name in left.columns:
         if name in right.columns:
             differs = frame.different(left.table[name], right.table[name])
@@ -101,19 +135,7 @@ def changes(
                 gone = int((right.missing(name) & ~left.missing(name)).sum())
                 if gone:
                     suppressed[name] = gone
-    return Changes(
-        label=label,
-        step=step,
-        cells=cells,
-        suppressed=suppressed,
-        records=int(touched.sum()),
-        records_removed=removed,
-        variables_removed=tuple(name for name in before.columns if name not in after.columns),
-        variables_added=tuple(name for name in after.columns if name not in before.columns),
-        reordered=reordered,
-        remarks=remarks,
-        figures=dict(figures or {}),
-    )
+    return cells, suppressed, touched
 
 
 def shared_rows(before: Ints, after: Ints) -> tuple[Ints, Ints]:

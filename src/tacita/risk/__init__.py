@@ -1,1 +1,17 @@
-"""Measures of disclosure risk, by what they are about; each is in the file of its name."""
+"""Measures of disclosure risk: `tacita.risk.k_anonymity(...)`, each in the file of its name, loaded when first used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tacita.measures import find, measure_names
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") or name not in measure_names():
+        raise AttributeError(f"module 'tacita.risk' has no measure {name!r}")
+    return find(name).function
+
+
+def __dir__() -> list[str]:
+    return sorted(measure_names())

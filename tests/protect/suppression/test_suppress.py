@@ -80,7 +80,7 @@ def test_combinations_of_keys() -> None:
     who = tc.Scenario(keys=KEYS)
     release = applied(tc.Suppress(combs={2: 8, 3: 4}), who)
     for size, k in ((2, 8), (3, 4)):
-        for keys in tc.unsafe_combinations(DATA, who, largest=size).tables:
+        for keys in tc.unsafe_combinations(DATA, who, largest=size).combinations:
             if len(keys) == size:
                 assert not violating(release, who, k, list(keys)).any()
     assert violating(release, who, 6).any()
@@ -189,7 +189,7 @@ def test_the_work_is_told_and_can_be_stopped(rule: str, options: dict[str, objec
 def test_only_the_unsafe_zone() -> None:
     business = tc.business_survey(300, seed=2)
     released = tc.log_noise(business.data, business.scenario.numeric_keys, sd=0.1, seed=3)
-    plot = tc.confidentiality(business.data, released, business.scenario.numeric_keys)
+    plot = tc.confidentiality(business.data, released, business.scenario)
     step = tc.Suppress(only=plot)
     assert step.only == tuple(plot.record[plot.unsafe].tolist())
     assert 0 < len(step.only) < 300

@@ -37,6 +37,8 @@ class _Pairs(NamedTuple):
 def _pairs(original: Any, released: Any, variables: Any) -> list[_Pairs]:
     first, second = aligned(original, released)
     names = check.names("variables", variables)
+    if not names:
+        raise TacitaError("variables must name at least one column; pass variables=[...].")
     x, y = number_columns(first, names, "original"), number_columns(second, names, "released")
     budget = MOST_POINTS // len(names)
     found = []

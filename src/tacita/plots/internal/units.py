@@ -109,8 +109,8 @@ def _units(result: Any, original: Any, released: Any, records: Any, zeros: str) 
     if len(result.keys) != 2:
         raise TacitaError(f"the figure shows two keys; the result has {len(result.keys)}, compare on two.")
     log = "unit_free" if result.unit_free else result.log
-    files = compared(original, released, result.keys, None, "euclidean", log, zeros, None)
-    where = compared(original, released, result.keys, None, result.metric, log, zeros, None).where
+    files = compared(original, released, result.keys, (), "euclidean", log, zeros, None)
+    where = compared(original, released, result.keys, (), result.metric, log, zeros, None).where
     if not np.array_equal(files.record, result.record):
         raise TacitaError("pass the files that were compared, with the same zeros; their records are others.")
     y, x, *_ = files.where

@@ -9,12 +9,13 @@ import numpy as np
 from tacita import check
 from tacita.arrays import Bools, Ints
 from tacita.check import TacitaError
+from tacita.progress import Progress
 from tacita.protect.generalise.cells import places_at
 from tacita.protect.generalise.file import File
 from tacita.protect.generalise.local import local_recoding
 from tacita.protect.generalise.loss import CellLoss, ValueLoss
 from tacita.protect.generalise.released import Labelled, labelled, released_cells
-from tacita.protect.generalise.search import Limits, Problem, Progress, Solution, search
+from tacita.protect.generalise.search import Limits, Problem, Solution, search
 
 RECODINGS = ("global", "outliers", "local")
 """Who may have levels of their own: nobody, those who would be suppressed, everybody."""

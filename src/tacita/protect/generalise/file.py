@@ -12,7 +12,7 @@ from tacita.arrays import Codes, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.frame import Coded
-from tacita.keys.table import distinct_keys
+from tacita.keys.source import distinct_keys
 from tacita.protect.generalise.cells import Cells, Ladder, ladder, spread_over
 from tacita.protect.generalise.loss import Column
 from tacita.protect.recode.hierarchies import Hierarchy, Levels

@@ -20,8 +20,9 @@ from tacita.protect.generalise.loss import COSTS, LOSSES, make_loss
 from tacita.protect.generalise.released import released
 from tacita.protect.generalise.requirements import Judge, Requirements
 from tacita.protect.generalise.search import Limits, Problem
+from tacita.protect.mechanism import Mechanism
 from tacita.protect.recode.hierarchies import Hierarchy
-from tacita.protect.step import Applied, Context, Step
+from tacita.protect.step import Applied, CellStep, Context
 from tacita.risk.attribute.l_diversity import sensitive_names
 from tacita.scenario import Scenario
 
@@ -29,7 +30,7 @@ SUPPRESSIONS = ("blank", "remove")
 
 
 @dataclass(frozen=True)
-class Generalise(Step):
+class Generalise(CellStep):
     """Make the keys coarser, level by level of their hierarchies, until the file is safe, at the least loss.
 
     Every record must share its key with at least `k` - 1 others, and where asked for its group must be diverse
@@ -101,6 +102,7 @@ class Generalise(Step):
                 put(self, name, check.whole(name, getattr(self, name), least))
         self._check_numbers()
         self._check_tables()
+        self._check_parts()
 
     def _check_numbers(self) -> None:
         for name, least in (("entropy_l", 1.0), ("c", 0.0), ("seconds", 0.0)):
@@ -114,6 +116,15 @@ class Generalise(Step):
                 "t is the distance from the whole file, which changes when records are removed; pass suppress='blank' "
                 "or limit=0."
             )
+
+    def _check_parts(self) -> None:
+        if self.only is not None:
+            raise TacitaError(
+                "generalise is for all records, since one at a coarser level looks like none of the others; use "
+                "strata, or Recode or Suppress with only."
+            )
+        if self.strata and self.t is not None:
+            raise TacitaError("t is the distance from the whole file, not from a stratum; drop strata or t.")
 
     def _check_tables(self) -> None:
         given_weights = check.mapping("weights", self.weights)
@@ -166,7 +177,17 @@ class Generalise(Step):
             raise TacitaError(f"{_telling(telling)}, and {error} Or pass suppress='remove'.") from None
         made = released(data, file, found.keys, found.suppressed, remove=self.suppress == "remove")
         remarks = self._remarks(file, found, scenario) + ((_telling(telling),) if telling else ())
-        return Applied(made, remarks, self._figures(problem, file, found))
+        figures = self._figures(problem, file, found)
+        mechanisms = self._mechanisms(file, figures)
+        return Applied(made, remarks, figures, mechanisms, tuple(each.told("recoding") for each in mechanisms))
+
+    def _mechanisms(self, file: File, figures: Mapping[str, Any]) -> tuple[Mechanism, ...]:
+        """Recoding by level, and suppression of whole records."""
+        levels = {name: figures["records_by_level"][name] for name in self.hierarchies}
+        given = {"recoding": self.recoding, "k": figures["k"], "records_by_level": levels}
+        recoding = Mechanism("recoding", tuple(self.hierarchies), given)
+        gone = {"records": figures["suppressed"], "how": self.suppress}
+        return (recoding, Mechanism("suppression", file.keys, gone)) if figures["suppressed"] else (recoding,)
 
     def _keys(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
         for what in ("hierarchies", "weights"):
@@ -187,9 +208,7 @@ class Generalise(Step):
         asked = (self.distinct_l, self.entropy_l, self.recursive_l, self.t)
         if all(limit is None for limit in asked):
             return ()
-        names = sensitive_names(scenario, self.sensitive or None)
-        check.columns_exist("sensitive", names, data.columns)
-        return names
+        return sensitive_names(data, scenario, self.sensitive or None)
 
     def _wanted(self, context: Context, size: int) -> Requirements:
         k = context.policy.k if self.k is None else self.k

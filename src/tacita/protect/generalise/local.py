@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.arrays import Bools, Ints
+from tacita.progress import Progress
 from tacita.protect.generalise.cells import Cells, Node, rolled_up_from, some_cells
-from tacita.protect.generalise.search import Limits, Problem, Progress, cheapest_path
+from tacita.protect.generalise.search import Limits, Problem, cheapest_path
 
 MOST_NODES = 10_000
 """In larger lattices levels between the lowest and the highest are left out."""

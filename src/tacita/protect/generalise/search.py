@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.arrays import Bools, Ints
+from tacita.progress import Progress
 from tacita.protect.generalise.cells import Cells, Ladder, Node, rolled_up
 from tacita.protect.generalise.loss import Loss
 from tacita.protect.generalise.requirements import Judge
@@ -25,7 +26,6 @@ SNAPSHOTS = 400
 """How many nodes' cells are kept to roll coarser ones up from."""
 SNAPSHOT_CELLS = 20_000_000
 """How many cells they may have together."""
-Progress = Callable[[float, str], None]
 Rank = tuple[float, float, Node]
 
 

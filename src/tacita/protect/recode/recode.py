@@ -15,13 +15,14 @@ import numpy as np
 from tacita import check, frame
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
+from tacita.protect.mechanism import Mechanism
 from tacita.protect.recode import ways
 from tacita.protect.recode.argus_scheme import load_scheme, parse_scheme
 from tacita.protect.recode.hierarchies import Hierarchy
 from tacita.protect.recode.hierarchies.table import as_text
 from tacita.protect.recode.intervals import exact
 from tacita.protect.recode.regroup import Column, Groups, column_of, is_number, regrouped, text_of
-from tacita.protect.step import Applied, Context, Step, present, some_names
+from tacita.protect.step import Applied, CellStep, Context, present, some_names
 
 WAYS = ("breaks", "width", "groups", "mapping", "scheme", "digits", "hierarchy", "dates")
 """The ways to recode, of which a step has one."""
@@ -42,7 +43,7 @@ LONGEST_CODE = 100
 
 
 @dataclass(frozen=True)
-class Recode(Step):
+class Recode(CellStep):
     """Put values into larger groups, in exactly one of eight ways.
 
     Whoever is rare by his exact age or place of birth is one of many by age group or country. A recoded value is true,
@@ -231,7 +232,8 @@ class Recode(Step):
                 _check_names(name, found.groups, column.declared, self.as_codes)
                 fresh[name], recoded = regrouped(given, name, column, found.groups, as_codes=self.as_codes)
                 known[name] = _apart(recoded, column, data.variable(name).not_applicable, fresh[name])
-        return Applied(data.with_columns(fresh, known) if fresh else data, remarks=tuple(remarks))
+        recoding = (Mechanism("recoding", self.variables, {"way": self._way}),)
+        return Applied(data.with_columns(fresh, known) if fresh else data, tuple(remarks), {}, recoding, recoding)
 
     def _opened(self, data: Data, name: str) -> Data:
         """The data, with codes for not applicable that a mapping or scheme names as values like any other."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from tacita import check
 from tacita.arrays import Bools, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.protect.step import Applied, Context, Step, present
+from tacita.protect.mechanism import Mechanism
+from tacita.protect.only import chosen_records, unknown_numbers
+from tacita.protect.step import Applied, CellStep, Context, present
 from tacita.protect.suppress.household_risk import suppress_to_household_risk
 from tacita.protect.suppress.kernel import Suppression, suppress
 from tacita.protect.suppress.reporting import Report, rising
@@ -22,7 +24,7 @@ from tacita.scenario import Scenario
 
 
 @dataclass(frozen=True)
-class Suppress(Step):
+class Suppress(CellStep):
     """Blank as few cells of the keys as it takes until every record is safe (local suppression).
 
     Every record must count at least `k` records under the scenario's missing-value rule, on all keys of every key set,
@@ -48,7 +50,7 @@ class Suppress(Step):
     """Sizes of combinations of the main keys, as [3, 4], or with a k each, as {3: 10, 4: 5}; none: all keys."""
     key_sets: tuple[str, ...] = field(default=(), kw_only=True)
     """The key sets to protect, `keys` the main one; none: all of the scenario."""
-    strata: tuple[str, ...] | None = field(default=None, kw_only=True)
+    strata: tuple[str, ...] | None = field(default=None, kw_only=True)  # type: ignore[assignment]
     """Records count inside these groups only; None: the scenario's strata."""
     ghosts: Mapping[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
     """By key the variables that would give it away: they are blanked with it."""
@@ -58,8 +60,8 @@ class Suppress(Step):
     """The greatest individual risk; true: the policy's."""
     household_risk: float | bool | None = field(default=None, kw_only=True)
     """The greatest household risk; true: the policy's."""
-    only: Any = field(default=None, kw_only=True)
-    """Who may be touched: a column that is true for them, record numbers, or a result with an unsafe zone."""
+
+    selects_itself: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -82,7 +84,6 @@ class Suppress(Step):
             put(self, name, None if value is False else value)
             if value is not None and not isinstance(value, bool):
                 check.share(name, value, zero=False)
-        put(self, "only", _who(self.only))
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with cells blanked."""
@@ -92,15 +93,17 @@ class Suppress(Step):
         task = prepared(self._asked(context), sorted_data, context.scenario, context.policy)
         self._check_ghosts(task, data, context.scenario)
         report = rising(lambda done: context.progress(done, "suppressing"))
-        found = _suppressed(task, self._free(sorted_data), report)
+        found = _suppressed(task, self._free(sorted_data, context), report)
         gone = np.empty_like(found.gone)
         gone[order] = found.gone
         cells = {name: gone[:, place] for place, name in enumerate(task.keys) if gone[:, place].any()}
         for key, followers in self.ghosts.items():
             for name in followers if key in cells else ():
                 cells[name] = cells.get(name, np.zeros(len(data), dtype=bool)) | cells[key]
-        remarks = (*_remarks(found, task), *task.remarks, *self._unknown(data))
-        return Applied(data.blanked(cells), remarks, _figures(found, task))
+        remarks = (*_remarks(found, task), *task.remarks, *unknown_numbers(self.only, data))
+        figures = _figures(found, task)
+        blanking = Mechanism("suppression", tuple(cells), {"rule": figures["rule"], "cells": figures["cells"]})
+        return Applied(data.blanked(cells), remarks, figures, (blanking,), (blanking.told("cells"),))
 
     def _asked(self, context: Context) -> Asked:
         policy = context.policy
@@ -138,21 +141,11 @@ class Suppress(Step):
                 if both:
                     raise TacitaError(f"a ghost variable cannot be {role} at the same time: {check.quoted(both)}.")
 
-    def _free(self, data: Data) -> Bools | None:
+    def _free(self, data: Data, context: Context) -> Bools | None:
         """Which records may be touched; None: all."""
         if self.only is None:
             return None
-        if isinstance(self.only, str):
-            present(self, (self.only,), data)
-            return np.asarray(data.numbers(self.only) > 0)
-        return np.isin(data.record, np.array(self.only, dtype=np.int64))
-
-    def _unknown(self, data: Data) -> list[str]:
-        """Record numbers that nobody has: perhaps counted from 0, perhaps of another file."""
-        if self.only is None or isinstance(self.only, str):
-            return []
-        count = int((~np.isin(np.array(self.only, dtype=np.int64), data.record)).sum())
-        return [f"{check.counted(count, 'record number')} of `only` not in the file"] if count else []
+        return chosen_records(self.only, data, context.scenario, context.policy, context.original)
 
 
 def _suppressed(task: Task, free: Bools | None, report: Report) -> Suppression:
@@ -175,21 +168,6 @@ def _sizes(given: Any) -> Any:
         return {check.whole("a size of combs", size, 1): check.whole("k of combs", k, 2) for size, k in numbers.items()}
     listed = given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
     return tuple(check.whole("a size of combs", size, 1) for size in listed)
-
-
-def _who(given: Any) -> Any:
-    """Who may be touched: a column, or record numbers."""
-    if given is None or isinstance(given, str):
-        return given
-    if hasattr(given, "unsafe") and hasattr(given, "record"):
-        given = np.asarray(given.record)[np.asarray(given.unsafe)]
-    try:
-        return tuple(check.whole("a record number of only", check.python_number(number), 0) for number in given)
-    except TypeError:
-        kind = type(given).__name__
-        raise TacitaError(
-            f"only must be a column, record numbers or a result with an unsafe zone; got {kind}."
-        ) from None
 
 
 def _remarks(found: Suppression, task: Task) -> list[str]:

@@ -11,7 +11,8 @@ from tacita import check
 from tacita.arrays import Codes, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.keys.table import distinct_keys, survey_weights
+from tacita.keys.source import distinct_keys
+from tacita.keys.table import survey_weights
 from tacita.policy import Policy
 from tacita.protect.suppress.combinations import Requirement, bits, of_sizes
 from tacita.protect.suppress.households import HouseholdGoal

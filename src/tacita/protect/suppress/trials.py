@@ -16,7 +16,7 @@ from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.keys import exact_sums
 from tacita.keys.matching import Keys, matched_counts, partial, patterns
 from tacita.keys.missing_rules import matching_counts, shown_fully
-from tacita.keys.table import distinct_keys
+from tacita.keys.source import distinct_keys
 from tacita.protect.suppress.combinations import places
 from tacita.protect.suppress.units import Units, blanked
 from tacita.scenario import MissingRule

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.keys.matching import patterns
-from tacita.keys.table import distinct_keys
+from tacita.keys.source import distinct_keys
 
 Words = NDArray[np.uint64]
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacita.arrays import Floats
-from tacita.protect.step import Progress
+from tacita.progress import Progress
 
 ROUNDS = 100
 HALVINGS = 40

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from tacita import check
-from tacita.arrays import Floats, Ints
+from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.frame import Coded
 from tacita.keys.table import survey_weights
-from tacita.protect.step import Applied, Context, Step, present
+from tacita.protect.mechanism import Mechanism
+from tacita.protect.only import chosen_records, unknown_numbers
+from tacita.protect.step import Applied, CellStep, Context, present
 from tacita.protect.weights.calibration import Calibrated, Distance, calibrate
 from tacita.protect.weights.totals import cell_totals
-from tacita.protect.weights.units import Weighed, checked_weight_name, said_of_households, weighed, with_weights
+from tacita.protect.weights.units import (
+    Weighed,
+    by_unit,
+    checked_weight_name,
+    constant,
+    said_of_households,
+    weighed,
+    with_weights,
+)
 from tacita.scenario import Scenario
 
 METHODS = ("raking", "linear")
@@ -36,7 +46,7 @@ class Margin(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Recalibrate(Step):
+class Recalibrate(CellStep):
     """Change weights as little as possible so that weighted totals come out as they should.
 
     Sampling, suppression of records, noise and trimming move every estimate; calibration puts those right that users
@@ -53,6 +63,8 @@ class Recalibrate(Step):
     >>> plan.apply(people, tc.Scenario(keys=["sex"], weight="w")).data.table["w"].round(6).to_list()
     [15.0, 45.0, 50.0]
     """
+
+    selects_itself: ClassVar[bool] = True
 
     variables: tuple[str, ...] = ()
     """Variables whose weighted totals should be those of the original file."""
@@ -84,6 +96,11 @@ class Recalibrate(Step):
         if not 0 < check.number("tolerance", self.tolerance) < 1:
             raise TacitaError(f"tolerance must be above 0 and below 1; got {self.tolerance!r}.")
         checked_weight_name(self.weight)
+        if self.strata:
+            raise TacitaError(
+                "recalibrate meets totals of the whole file; name the strata among its variables, or a variable that "
+                "combines both."
+            )
 
     @property
     def usual_label(self) -> str:
@@ -91,29 +108,48 @@ class Recalibrate(Step):
         return f"{self.kind()} {', '.join([*self.variables, *self.totals])}"
 
     def apply(self, data: Data, context: Context) -> Applied:
-        """The data with calibrated weights."""
+        """The data with calibrated weights: totals of all records, met by changing the weights of those of `only`."""
         names = present(self, (*self.variables, *self.totals), data)
         given = weighed(self, self.weight, (), data, context)
         before = _original_weights(given.name, context.original) if self.variables else np.empty(0)
         margins = [original_margin(name, data, context.original, before) for name in self.variables]
         margins += [given_margin(name, data, self.totals[name]) for name in self.totals]
         _check_agreement(margins)
+        chosen = chosen_records(self.only, data, context.scenario, context.policy, context.original)
+        found = self._calibrated(margins, given, chosen_units(chosen, given), context)
+        self._check(found, given)
+        parameters = {"way": "calibration", "method": self.method, "margins": names, "bounds": self.bounds}
+        calibration = Mechanism("weights", (given.name,), parameters)
+        return Applied(
+            with_weights(data, given, given.weight * found.factor),
+            (*_said(names, margins, found), *said_of_households(given), *unknown_numbers(self.only, data)),
+            _figures(found),
+            (calibration,),
+            (calibration.told("way", "method", "margins"),),
+        )
+
+    def _calibrated(self, margins: list[Margin], given: Weighed, chosen: Bools, context: Context) -> Calibrated:
+        """Factors of all units, 1 of those that may not change: what they add to a total is taken off it."""
         low, high = self.bounds or ((0.0, np.inf) if self.method == "raking" else (-np.inf, np.inf))
         distance = Distance(self.method == "raking", low, high)
         design, totals = design_of(margins, given)
         mass = given.weight * given.size
-        found = calibrate(design, mass, totals, distance, self.tolerance, context.progress)
-        self._check(found, given)
-        return Applied(
-            with_weights(data, given, given.weight * found.factor),
-            (*_said(names, margins, found), *said_of_households(given)),
-            {
-                "rounds": found.rounds,
-                "deviation": found.deviation,
-                "least_factor": float(found.factor.min()),
-                "greatest_factor": float(found.factor.max()),
-            },
-        )
+        if chosen.all():
+            return calibrate(design, mass, totals, distance, self.tolerance, context.progress)
+        left = totals - design[~chosen].T @ mass[~chosen]
+        reached = design[chosen].sum(axis=0) > 0
+        met = np.abs(left) <= self.tolerance * totals
+        beyond = int((np.where(reached, left <= 0, ~met)).sum())
+        if beyond or not reached.any():
+            raise TacitaError(
+                f"the records of `only` cannot meet the totals of {check.counted(beyond, 'category', 'categories')} "
+                f"alone; choose more records, or leave only out."
+            )
+        some = design[chosen][:, np.flatnonzero(reached)]
+        found = calibrate(some, mass[chosen], left[reached], distance, self.tolerance, context.progress)
+        factor = np.ones(len(mass))
+        factor[chosen] = found.factor
+        return found._replace(factor=factor)
 
     def _check(self, found: Calibrated, given: Weighed) -> None:
         if not found.deviation <= self.tolerance:
@@ -127,6 +163,24 @@ class Recalibrate(Step):
                 f"linear calibration would give {check.counted(wrong, 'record')} a weight of 0 or below; "
                 f"use method='raking', or bounds=(0.1, 10)."
             )
+
+
+def chosen_units(chosen: Bools, given: Weighed) -> Bools:
+    """By unit: whether its weight may change; members of a household that share one weight are chosen together."""
+    if not constant(chosen, given.units):
+        raise TacitaError(
+            "only must choose all members of a household or none, since they share one weight; choose by households."
+        )
+    return by_unit(chosen, given.units)
+
+
+def _figures(found: Calibrated) -> dict[str, Any]:
+    return {
+        "rounds": found.rounds,
+        "deviation": found.deviation,
+        "least_factor": float(found.factor.min()),
+        "greatest_factor": float(found.factor.max()),
+    }
 
 
 def _totals(name: str, given: Any) -> dict[str, float]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from tacita import check, frame
+from tacita import frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.protect.step import Applied, Context, Step
+from tacita.parameters import Above, AtLeast, Doc
+from tacita.protect.mechanism import Mechanism
+from tacita.protect.step import Applied, CellStep, Context
 from tacita.protect.weights.totals import greatest_change
 from tacita.protect.weights.units import Weighed, checked_weight_name, said_of_households, weighed, with_weights
 from tacita.random import Draws
@@ -87,7 +90,7 @@ def steps_of(weight: Floats, base: float | None, digits: int | None) -> tuple[Fl
 
 
 @dataclass(frozen=True)
-class RoundWeights(Step):
+class RoundWeights(CellStep):
     """Round weights to multiples of `base`, or to `digits` significant digits, and keep their total.
 
     Exact weights are fingerprints of strata and of single records; rounded ones are shared. The weights with the
@@ -101,34 +104,21 @@ class RoundWeights(Step):
     [3.0, 3.0, 4.0]
     """
 
-    base: float | None = None
-    """Round to multiples of this; 1 unless digits are given."""
-    digits: int | None = None
-    """Or to so many significant digits."""
-    keep_total: bool = True
-    """Whether the total is kept; otherwise each weight is rounded by itself."""
-    within: tuple[str, ...] = ()
-    """Variables in whose groups the total is kept; none: in the whole file."""
-    random: bool = False
-    """Whether up or down is drawn, without bias."""
+    base: Annotated[float | None, Above(0), Doc("Round to multiples of this; 1 unless digits are given.")] = None
+    digits: Annotated[int | None, AtLeast(1), Doc("Or to so many significant digits.")] = None
+    keep_total: Annotated[bool, Doc("Whether the total is kept; otherwise each weight is rounded by itself.")] = True
+    within: Annotated[
+        tuple[str, ...], Doc("Variables in whose groups the total is kept; none: in the whole file.")
+    ] = ()
+    random: Annotated[bool, Doc("Whether up or down is drawn, without bias.")] = False
     weight: str | None = None
     """The weight; none: the scenario's."""
 
     def __post_init__(self) -> None:
         if self.base is not None and self.digits is not None:
             raise TacitaError("round_weights takes either base (round to its multiples) or digits; give one of them.")
-        if self.base is not None:
-            object.__setattr__(self, "base", check.number("base", self.base))
-            if self.base <= 0:
-                raise TacitaError(f"base must be above 0; got {self.base!r}.")
-        if self.digits is not None:
-            object.__setattr__(self, "digits", check.whole("digits", self.digits, 1))
-            if (self.digits or 0) > MOST_DIGITS:
-                raise TacitaError(f"digits must be at most {MOST_DIGITS}, all that a weight has; got {self.digits!r}.")
-        for name in ("keep_total", "random"):
-            if not isinstance(getattr(self, name), bool):
-                raise TacitaError(f"{name} must be True or False; got {getattr(self, name)!r}.")
-        object.__setattr__(self, "within", check.names("within", self.within))
+        if (self.digits or 0) > MOST_DIGITS:
+            raise TacitaError(f"digits must be at most {MOST_DIGITS}, all that a weight has; got {self.digits!r}.")
         checked_weight_name(self.weight)
 
     def apply(self, data: Data, context: Context) -> Applied:
@@ -141,9 +131,11 @@ class RoundWeights(Step):
         where = "the greatest total of a group" if given.cells > 1 else "the total"
         said = f"{where} changed by {100 * change:.2g} %" if change > SNAP else f"{where} is as it was"
         whole = frame.is_whole(data.table, given.name) and bool((fresh == np.rint(fresh)).all())
-        return Applied(
-            with_weights(data, given, fresh, whole), (said, *said_of_households(given)), {"change_of_total": change}
-        )
+        to = {"base": self.base or 1.0} if self.digits is None else {"digits": self.digits}
+        rounding = Mechanism("weights", (given.name,), {"way": "rounding", **to, "random": self.random})
+        told = (said, *said_of_households(given))
+        made = with_weights(data, given, fresh, whole)
+        return Applied(made, told, {"change_of_total": change}, (rounding,), (rounding,))
 
     def _rounded(self, given: Weighed, draws: Draws) -> Floats:
         top, under = steps_of(given.weight, self.base, self.digits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -10,7 +11,9 @@ from tacita import check
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.protect.step import Applied, Context, Step
+from tacita.parameters import Above, Doc, Share
+from tacita.protect.mechanism import Mechanism
+from tacita.protect.step import Applied, CellStep, Context
 from tacita.protect.weights.totals import cell_totals, check_limits, scaled_between
 from tacita.protect.weights.units import Weighed, checked_weight_name, said_of_households, weighed, with_weights
 
@@ -28,7 +31,7 @@ def limit_of_share(weight: Floats, size: Floats, share: float) -> float:
 
 
 @dataclass(frozen=True)
-class TrimWeights(Step):
+class TrimWeights(CellStep):
     """Bring weights between `least` and `most`, and spread what is cut off over the others so that the total stays.
 
     A very large weight marks a rare kind of unit, and a few of them carry the estimates. Those inside the limits are
@@ -42,15 +45,19 @@ class TrimWeights(Step):
     [1.5, 4.5, 6.0]
     """
 
-    least: float | None = None
-    """No weight below this."""
-    most: float | None = None
-    """No weight above this."""
-    share: float | None = None
-    """In place of `most`: at most this share of the records, those of the greatest weights, is cut down to the next
-    greatest weight."""
-    within: tuple[str, ...] = ()
-    """Variables in whose groups the total is kept; none: in the whole file."""
+    least: Annotated[float | None, Above(0), Doc("No weight below this.")] = None
+    most: Annotated[float | None, Above(0), Doc("No weight above this.")] = None
+    share: Annotated[
+        float | None,
+        Share(zero=False, one=False),
+        Doc(
+            "In place of `most`: at most this share of the records, those of the greatest weights, is cut"
+            " down to the next greatest weight."
+        ),
+    ] = None
+    within: Annotated[
+        tuple[str, ...], Doc("Variables in whose groups the total is kept; none: in the whole file.")
+    ] = ()
     weight: str | None = None
     """The weight; none: the scenario's."""
 
@@ -59,17 +66,8 @@ class TrimWeights(Step):
             raise TacitaError("trim_weights takes either most or share as its upper limit; give one of them.")
         if self.least is None and self.most is None and self.share is None:
             raise TacitaError("trim_weights needs a limit; give least, most or share.")
-        for name in ("least", "most"):
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, check.number(name, value))
-                if getattr(self, name) <= 0:
-                    raise TacitaError(f"{name} must be above 0; got {value!r}.")
-        if self.share is not None:
-            object.__setattr__(self, "share", check.share("share", self.share, zero=False, one=False))
         if self.least is not None and self.most is not None and self.least >= self.most:
             raise TacitaError(f"least must be below most; got {self.least!r} and {self.most!r}.")
-        object.__setattr__(self, "within", check.names("within", self.within))
         checked_weight_name(self.weight)
 
     def apply(self, data: Data, context: Context) -> Applied:
@@ -84,7 +82,10 @@ class TrimWeights(Step):
         fresh, low, high = _trimmed(given, least, most, self.share is not None)
         found = {"above": high, "below": low}
         remarks = [f"{check.counted(count, 'weight')} {word} the limit" for word, count in found.items() if count]
-        return Applied(with_weights(data, given, fresh), (*remarks, *said_of_households(given)), found)
+        limits = {"least": self.least, "most": self.most, "share": self.share, "within": self.within}
+        trimming = Mechanism("weights", (given.name,), {"way": "trimming", **limits, "weights": found})
+        said = (*remarks, *said_of_households(given))
+        return Applied(with_weights(data, given, fresh), said, found, (trimming,), (trimming.told("way"),))
 
 
 def _trimmed(given: Weighed, least: float, most: float, by_share: bool) -> tuple[Floats, int, int]:

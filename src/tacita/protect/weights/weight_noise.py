@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -10,7 +11,9 @@ from tacita import check
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.protect.step import Applied, Context, Step
+from tacita.parameters import AtLeast, Doc
+from tacita.protect.mechanism import Mechanism
+from tacita.protect.step import Applied, CellStep, Context
 from tacita.protect.weights.totals import cell_totals, check_limits, scaled_between
 from tacita.protect.weights.units import Weighed, checked_weight_name, said_of_households, weighed, with_weights
 from tacita.random import Draws
@@ -25,7 +28,7 @@ def noisy(given: Weighed, sd: float, least: float, draws: Draws) -> Floats:
 
 
 @dataclass(frozen=True)
-class WeightNoise(Step):
+class WeightNoise(CellStep):
     """Multiply weights by random factors of mean 1 and standard deviation of about `sd`; the total stays.
 
     A weight is often the same for all of a stratum, and whoever knows the design reads the stratum off it
@@ -45,21 +48,17 @@ class WeightNoise(Step):
 
     sd: float
     """Standard deviation of the factors; 0.1 changes weights by about 10 %."""
-    least: float = 1.0
-    """No weight is put below this: a unit stands for at least itself."""
-    within: tuple[str, ...] = ()
-    """Variables in whose groups the total is kept; none: in the whole file."""
+    least: Annotated[float, AtLeast(0), Doc("No weight is put below this: a unit stands for at least itself.")] = 1.0
+    within: Annotated[
+        tuple[str, ...], Doc("Variables in whose groups the total is kept; none: in the whole file.")
+    ] = ()
     weight: str | None = None
     """The weight; none: the scenario's."""
 
     def __post_init__(self) -> None:
-        for name in ("sd", "least"):
-            object.__setattr__(self, name, check.number(name, getattr(self, name)))
+        object.__setattr__(self, "sd", check.number("sd", self.sd))
         if not 0 < self.sd <= 5:
             raise TacitaError(f"sd must be above 0 and at most 5; got {self.sd!r}.")
-        if self.least < 0:
-            raise TacitaError(f"least must be at least 0; got {self.least!r}.")
-        object.__setattr__(self, "within", check.names("within", self.within))
         checked_weight_name(self.weight)
 
     def apply(self, data: Data, context: Context) -> Applied:
@@ -69,9 +68,12 @@ class WeightNoise(Step):
         ratio = fresh / given.weight
         lowest = int(given.size[fresh == self.least].sum())
         said = (f"{check.counted(lowest, 'weight is', 'weights are')} at the least",) if lowest else ()
+        parameters = {"distribution": "log-normal factor", "sd": self.sd, "least": self.least, "within": self.within}
+        noise = Mechanism("noise", (given.name,), parameters, perturbs=True)
         return Applied(
             with_weights(data, given, fresh),
             (*said, *said_of_households(given)),
             {"spread": float(np.std(ratio)), "at_least": lowest},
-            perturbed=(given.name,),
+            (noise,),
+            (noise.told("distribution", "sd"),),
         )

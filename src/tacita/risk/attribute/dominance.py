@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
-from tacita.data import Data
 from tacita.distance.comparison import check_sizes
-from tacita.keys.table import distinct_keys
+from tacita.keys.source import distinct_keys
+from tacita.measures import at_most, measure
+from tacita.parameters import AtLeast, Doc, Percentage
 from tacita.result import Result
-from tacita.scenario import Scenario, with_codes
+from tacita.scenario import Scenario
 
 
 class Cells(NamedTuple):
@@ -97,7 +98,7 @@ class Dominance(Result):
         """One row per cell."""
         return self.cells
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Unsafe cells by either rule."""
         return {
             "variable": self.variable,
@@ -108,8 +109,16 @@ class Dominance(Result):
         }
 
 
+@measure(needs="numeric_keys", limit=at_most("unsafe", "the number of unsafe cells"))
 def dominance(
-    data: Any, scenario: Scenario, variable: str, *, by: Any = None, n: int = 1, k: float = 75.0, p: float = 15.0
+    data: Any,
+    scenario: Scenario,
+    variable: Annotated[str | None, Doc("The magnitude; the scenario's first numeric key unless given.")] = None,
+    *,
+    by: Annotated[Any, Doc("Variables whose values make the cells; the keys unless given.")] = None,
+    n: Annotated[int, AtLeast(1), Doc("How many of the largest contributors count.")] = 1,
+    k: Annotated[float, Percentage(), Doc("Percent of the total that they may have.")] = 75.0,
+    p: Annotated[float, Percentage(), Doc("Percent to within which the largest may not be estimated.")] = 15.0,
 ) -> Dominance:
     """Which cells of a table of totals let a contributor be estimated: (n, k)-dominance and the p% rule.
 
@@ -123,15 +132,12 @@ def dominance(
     >>> print(dominance(firms, Scenario(keys=["industry"]), "turnover"))
     2 of 2 cells of 'turnover' are unsafe: 1 by (1, 75 %) dominance, 2 by the 15 % rule
     """
-    data = with_codes(Data.of(data), scenario)
-    scenario.check_against(data)
+    variable = variable or next(iter(scenario.numeric_keys), None)
+    if variable is None:
+        raise TacitaError("dominance needs a magnitude; give it as an option, variable=..., or name numeric keys.")
     names = scenario.keys if by is None else check.names("by", by)
     check.columns_exist("by", names, data.columns)
     check.columns_exist("variable", [variable], data.columns)
-    check.whole("n", n, 1)
-    for what, value in (("k", k), ("p", p)):
-        if not 0 < check.number(what, value) <= 100:
-            raise TacitaError(f"{what} must be a percentage above 0, at most 100; got {value!r}.")
     columns = [data.coded(name) for name in names]
     row, codes = distinct_keys([each.codes for each in columns], [len(each.values) for each in columns])
     values = data.numbers(variable)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from tacita import check, frame
-from tacita.arrays import Floats
+from tacita.arrays import Bools, Floats
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table
-from tacita.result import Result, columns
+from tacita.measures import at_least, measure
+from tacita.parameters import Above, Doc
+from tacita.result import Result, Table
 from tacita.risk.attribute.groups import Histogram, histogram, sub_histogram
-from tacita.scenario import Scenario, with_codes
+from tacita.scenario import Scenario
+
+KINDS = ("distinct", "entropy", "recursive")
 
 
 def distinct(values: Histogram) -> Floats:
@@ -67,20 +71,49 @@ class LDiversity(Result):
         """How many records are in groups with a smaller l."""
         return int(self.table.records[getattr(self, kind)[name] < limit].sum())
 
-    def __str__(self) -> str:
-        size = self.table.size
-        kinds = ("distinct", "entropy", f"recursive (c = {self.c:g})")
-        rows: list[tuple[str, ...]] = [("l-diversity, smallest l", *kinds, "records with one value")]
-        for name in self.distinct:
-            smallest = (self.least(kind)[name] for kind in ("distinct", "entropy", "recursive"))
-            rows.append((name, *(f"{value:.3g}" for value in smallest), f"{self.records_below(name):,} of {size:,}"))
-        return columns(rows, indent="")
+    @property
+    def not_valid(self) -> str:
+        """Why groups of equal keys say nothing; empty if they do."""
+        return self.table.keys_not_valid
+
+    def smallest(self, kind: str = "distinct") -> float:
+        """The smallest l of any variable."""
+        check.one_of("kind", kind, KINDS)
+        return min(self.least(kind).values())
+
+    def unsafe_records(self, policy: Any) -> Bools | None:
+        """By record whether its group has a smaller l than the policy's, of any variable."""
+        limited = policy.limit_of("l_diversity")
+        if limited is None:
+            return None
+        kind = limited.options.get("kind", "distinct")
+        small = [by_key < limited.limit for by_key in getattr(self, kind).values()]
+        return self.table.per_record(np.any(small, axis=0))
+
+    @property
+    def headline(self) -> str:
+        """Different values in the least diverse group, by variable."""
+        least = ", ".join(f"{value:g} of {name!r}" for name, value in self.least().items())
+        return f"different sensitive values in the least diverse group: {least}"
+
+    def tables(self) -> tuple[Table, ...]:
+        """By variable the smallest l of each kind, and the records in groups with one value."""
+        heads = ("l-diversity, smallest l", "distinct", "entropy", f"recursive (c = {self.c:g})")
+        rows = [
+            (
+                name,
+                *(f"{self.least(kind)[name]:.3g}" for kind in KINDS),
+                f"{self.records_below(name):,} of {self.table.size:,}",
+            )
+            for name in self.distinct
+        ]
+        return (Table((*heads, "records with one value"), tuple(rows)),)
 
     def to_frame(self) -> frame.Frame:
         """One row per record."""
         return frame.table(self.record_columns())
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """By variable: the smallest l of each kind, and the records in groups with one value."""
         return {
             name: {kind: self.least(kind)[name] for kind in ("distinct", "entropy", "recursive")}
@@ -101,26 +134,6 @@ class LDiversity(Result):
         return out
 
 
-def l_diversity_of(table: KeyTable, data: Data, sensitive: tuple[str, ...], c: float = 2.0) -> LDiversity:
-    """l-diversity of a key table."""
-    if check.number("c", c) <= 0:
-        raise TacitaError(f"c must be above 0; got {c!r}.")
-    codes = {name: data.coded(name).codes for name in sensitive}
-    values = {name: histogram(table, codes[name]) for name in sensitive}
-    multi = None
-    if len(sensitive) > 1:
-        multi = [_least_inside(table, codes, kind) for kind in (entropy, lambda each: recursive(each, c))]
-    return LDiversity(
-        table=table,
-        c=c,
-        distinct={name: distinct(each) for name, each in values.items()},
-        entropy={name: entropy(each) for name, each in values.items()},
-        recursive={name: recursive(each, c) for name, each in values.items()},
-        multi_entropy=None if multi is None else multi[0],
-        multi_recursive=None if multi is None else multi[1],
-    )
-
-
 def _least_inside(table: KeyTable, codes: dict[str, Any], kind: Any) -> Floats:
     """By key: the least l of any variable inside the sub-groups that agree on all other sensitive variables."""
     least = np.full(len(table.codes), np.inf)
@@ -130,7 +143,7 @@ def _least_inside(table: KeyTable, codes: dict[str, Any], kind: Any) -> Floats:
     return least
 
 
-def sensitive_names(scenario: Scenario, sensitive: Any) -> tuple[str, ...]:
+def sensitive_names(data: Data, scenario: Scenario, sensitive: Any) -> tuple[str, ...]:
     """The sensitive variables asked for, or the scenario's; none of them may be a key."""
     chosen = scenario.sensitive if sensitive is None else check.names("sensitive", sensitive)
     if not chosen:
@@ -138,10 +151,28 @@ def sensitive_names(scenario: Scenario, sensitive: Any) -> tuple[str, ...]:
     both = [name for name in chosen if name in scenario.keys]
     if both:
         raise TacitaError(f"a sensitive variable cannot be a key at the same time: {check.quoted(both)}.")
+    check.columns_exist("sensitive", chosen, data.columns)
     return chosen
 
 
-def l_diversity(data: Any, scenario: Scenario, *, sensitive: Any = None, c: float = 2.0) -> LDiversity:
+def sensitive_categories(data: Data, scenario: Scenario, sensitive: Any) -> tuple[str, ...]:
+    """The same, without measured numbers unless they are asked for or there is nothing else: each is its own value."""
+    names = sensitive_names(data, scenario, sensitive)
+    categories = tuple(name for name in names if data.scale(name) != "numeric")
+    return names if sensitive is not None else categories or names
+
+
+@measure(
+    needs="sensitive", called_for="sensitive_categories", limit=at_least("smallest", "the smallest l of any variable")
+)
+def l_diversity(
+    data: Any,
+    scenario: Scenario,
+    *,
+    sensitive: Annotated[Any, Doc("Sensitive variables; the scenario's unless given.")] = None,
+    c: Annotated[float, Above(0), Doc("The constant of recursive (c, l)-diversity.")] = 2.0,
+    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
+) -> LDiversity:
     """How diverse the sensitive values are among the records that share a key.
 
     k-anonymity does not help a group in which everybody has the same disease: whoever finds the group knows it.
@@ -156,7 +187,19 @@ def l_diversity(data: Any, scenario: Scenario, *, sensitive: Any = None, c: floa
     >>> l_diversity(patients, Scenario(keys=["sex"], sensitive=["disease"])).to_frame()["disease:distinct"].to_list()
     [2.0, 2.0, 2.0, 1.0, 1.0]
     """
-    data = Data.of(data)
-    names = sensitive_names(scenario, sensitive)
-    check.columns_exist("sensitive", names, data.columns)
-    return l_diversity_of(key_table(data, scenario), with_codes(data, scenario), names, c)
+    names = sensitive_categories(data, scenario, sensitive)
+    table = key_table(data, scenario, keys)
+    codes = {name: data.coded(name).codes for name in names}
+    values = {name: histogram(table, codes[name]) for name in names}
+    multi = None
+    if len(names) > 1:
+        multi = [_least_inside(table, codes, kind) for kind in (entropy, lambda each: recursive(each, c))]
+    return LDiversity(
+        table=table,
+        c=c,
+        distinct={name: distinct(each) for name, each in values.items()},
+        entropy={name: entropy(each) for name, each in values.items()},
+        recursive={name: recursive(each, c) for name, each in values.items()},
+        multi_entropy=None if multi is None else multi[0],
+        multi_recursive=None if multi is None else multi[1],
+    )

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from tacita import check, frame
 from tacita.arrays import Floats
-from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table
+from tacita.measures import at_most, measure
+from tacita.parameters import Doc
 from tacita.result import Result, columns
 from tacita.risk.attribute.groups import Histogram, histogram
-from tacita.risk.attribute.l_diversity import sensitive_names
+from tacita.risk.attribute.l_diversity import sensitive_categories
 from tacita.risk.attribute.t_closeness import file_shares
-from tacita.scenario import Scenario, with_codes
+from tacita.scenario import Scenario
 
 KINDS = ("beta", "enhanced", "delta", "delta_present", "alpha")
 
@@ -74,6 +75,16 @@ class Likeness(Result):
         """The smallest group: the k of (alpha, k)-anonymity."""
         return float(self.table.sample_count.min())
 
+    @property
+    def not_valid(self) -> str:
+        """Why groups of equal keys say nothing; empty if they do."""
+        return self.table.keys_not_valid
+
+    def worst(self, kind: str = "beta") -> float:
+        """The greatest value of a kind of any variable."""
+        check.one_of("kind", kind, tuple(KINDS))
+        return max(self.greatest(kind).values())
+
     def greatest(self, kind: str) -> dict[str, float]:
         """By variable: the value of the file, the greatest over its groups."""
         return {name: float(by_key.max()) for name, by_key in getattr(self, kind).items()}
@@ -95,27 +106,22 @@ class Likeness(Result):
             f"{name}:{kind}": self.table.per_record(getattr(self, kind)[name]) for name in self.beta for kind in KINDS
         }
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """By variable: the greatest of each kind; null where it is infinite."""
         found = {name: {kind: self.greatest(kind)[name] for kind in KINDS} for name in self.beta}
         return {name: {kind: x if np.isfinite(x) else None for kind, x in row.items()} for name, row in found.items()}
 
 
-def likeness_of(table: KeyTable, data: Data, sensitive: tuple[str, ...]) -> Likeness:
-    """Likeness of a key table."""
-    parts: dict[str, dict[str, Floats]] = {kind: {} for kind in KINDS}
-    for name in sensitive:
-        codes = data.coded(name).codes
-        values, file = histogram(table, codes), file_shares(codes)
-        parts["beta"][name] = relative_gain(values, file)
-        parts["enhanced"][name] = enhanced_gain(values, file)
-        parts["delta_present"][name] = log_ratio(values, file)
-        parts["delta"][name] = np.where(lacks_a_value(values, file), np.inf, parts["delta_present"][name])
-        parts["alpha"][name] = greatest_share(values)
-    return Likeness(table, **parts)
-
-
-def likeness(data: Any, scenario: Scenario, *, sensitive: Any = None) -> Likeness:
+@measure(
+    needs="sensitive", called_for="sensitive_categories", limit=at_most("worst", "the greatest beta of any variable")
+)
+def likeness(
+    data: Any,
+    scenario: Scenario,
+    *,
+    sensitive: Annotated[Any, Doc("Sensitive variables; the scenario's unless given.")] = None,
+    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
+) -> Likeness:
     """beta-likeness (basic and enhanced), delta-disclosure and the alpha of (alpha, k)-anonymity.
 
     With p the share of a sensitive value in a group and q its share in the file: basic beta is the greatest
@@ -130,7 +136,14 @@ def likeness(data: Any, scenario: Scenario, *, sensitive: Any = None) -> Likenes
     >>> found.greatest("beta"), found.greatest("alpha")
     ({'disease': 1.0}, {'disease': 1.0})
     """
-    data = Data.of(data)
-    names = sensitive_names(scenario, sensitive)
-    check.columns_exist("sensitive", names, data.columns)
-    return likeness_of(key_table(data, scenario), with_codes(data, scenario), names)
+    table = key_table(data, scenario, keys)
+    parts: dict[str, dict[str, Floats]] = {kind: {} for kind in KINDS}
+    for name in sensitive_categories(data, scenario, sensitive):
+        codes = data.coded(name).codes
+        values, file = histogram(table, codes), file_shares(codes)
+        parts["beta"][name] = relative_gain(values, file)
+        parts["enhanced"][name] = enhanced_gain(values, file)
+        parts["delta_present"][name] = log_ratio(values, file)
+        parts["delta"][name] = np.where(lacks_a_value(values, file), np.inf, parts["delta_present"][name])
+        parts["alpha"][name] = greatest_share(values)
+    return Likeness(table, **parts)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from tacita import check, frame
+from tacita import frame
 from tacita.arrays import Codes, Floats
-from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table
+from tacita.measures import at_most, measure
+from tacita.parameters import Doc
 from tacita.result import Result, columns
 from tacita.risk.attribute.groups import Histogram, histogram
 from tacita.risk.attribute.l_diversity import sensitive_names
-from tacita.scenario import Scenario, with_codes
+from tacita.scenario import Scenario
 
 
 def file_shares(codes: Codes) -> Floats:
@@ -76,6 +77,16 @@ class TCloseness(Result):
     """How each variable was compared: nominal, ordinal or numeric."""
 
     @property
+    def not_valid(self) -> str:
+        """Why groups of equal keys say nothing; empty if they do."""
+        return self.table.keys_not_valid
+
+    @property
+    def greatest(self) -> float:
+        """The greatest t of any variable."""
+        return max(self.t.values())
+
+    @property
     def t(self) -> dict[str, float]:
         """By variable: the greatest distance; the file is t-close for this t."""
         return {name: float(by_key.max()) for name, by_key in self.distance.items()}
@@ -93,23 +104,19 @@ class TCloseness(Result):
         """The distance of each record's group."""
         return {f"{name}:t": self.table.per_record(by_key) for name, by_key in self.distance.items()}
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """By variable: t, and how it was compared."""
         return {name: {"t": t, "compared_as": self.scale[name]} for name, t in self.t.items()}
 
 
-def t_closeness_of(table: KeyTable, data: Data, sensitive: tuple[str, ...]) -> TCloseness:
-    """t-closeness of a key table."""
-    distance, scale = {}, {}
-    for name in sensitive:
-        codes = data.coded(name).codes
-        scale[name] = data.scale(name)
-        measure = nominal_distance if scale[name] == "nominal" else ordered_distance
-        distance[name] = measure(histogram(table, codes), file_shares(codes))
-    return TCloseness(table, distance, scale)  # type: ignore[arg-type]
-
-
-def t_closeness(data: Any, scenario: Scenario, *, sensitive: Any = None) -> TCloseness:
+@measure(needs="sensitive", called_for="sensitive", limit=at_most("greatest", "the greatest t of any variable"))
+def t_closeness(
+    data: Any,
+    scenario: Scenario,
+    *,
+    sensitive: Annotated[Any, Doc("Sensitive variables; the scenario's unless given.")] = None,
+    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
+) -> TCloseness:
     """How much an intruder who finds a group learns about its sensitive values beyond what the whole file says.
 
     Nominal variables: 1/2 sum |p - q|. Ordinal and numeric ones: the earth mover's distance over their ordered values,
@@ -122,7 +129,11 @@ def t_closeness(data: Any, scenario: Scenario, *, sensitive: Any = None) -> TClo
     >>> t_closeness(patients, Scenario(keys=["sex"], sensitive=["disease"])).t
     {'disease': 0.25}
     """
-    data = Data.of(data)
-    names = sensitive_names(scenario, sensitive)
-    check.columns_exist("sensitive", names, data.columns)
-    return t_closeness_of(key_table(data, scenario), with_codes(data, scenario), names)
+    table = key_table(data, scenario, keys)
+    distance, scale = {}, {}
+    for name in sensitive_names(data, scenario, sensitive):
+        codes = data.coded(name).codes
+        scale[name] = data.scale(name)
+        between = nominal_distance if scale[name] == "nominal" else ordered_distance
+        distance[name] = between(histogram(table, codes), file_shares(codes))
+    return TCloseness(table, distance, scale)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,14 @@ from tacita.data import Data
 from tacita.distance.change import UNITS, nominal_change, numeric_change, numeric_unit, ordinal_change
 from tacita.distance.comparison import check_sizes, common_codes
 from tacita.keys.table import key_table
+from tacita.measures import measure
+from tacita.parameters import AtLeast, Doc, OneOf
 from tacita.policy import Policy
+from tacita.progress import Progress, no_progress
 from tacita.result import Result, columns, percent
 from tacita.risk.confidentiality_plot.files import aligned
 from tacita.risk.confidentiality_plot.limits import Limits
+from tacita.risk.confidentiality_plot.options import PolicyLimits
 from tacita.scenario import Scenario, checked
 
 
@@ -62,7 +66,7 @@ class CategoricalConfidentiality(Result):
     """What numeric differences are measured in: value, sd or mad."""
     limits: Limits
     """What counts as unsafe: fewer than k."""
-    said: tuple[str, ...] = ()
+    count_cautions: tuple[str, ...] = ()
     """Cautions about weights or register."""
 
     @cached_property
@@ -75,9 +79,9 @@ class CategoricalConfidentiality(Result):
         """What the reader should know."""
         recoded = [each.variable for each in self.changes if each.scale == "recoded"]
         if not recoded:
-            return self.said
+            return self.count_cautions
         return (
-            *self.said,
+            *self.count_cautions,
             f"{check.quoted(recoded)} has values of another kind or order than in the original file (recoded?), so a "
             f"value counts as kept (d = 0) or changed (d = 1), not by how far it was moved.",
         )
@@ -86,12 +90,12 @@ class CategoricalConfidentiality(Result):
     def notes(self) -> tuple[str, ...]:
         """How the figures came about."""
         numeric = [each.variable for each in self.changes if each.scale == "numeric"]
-        said = {
+        units = {
             "value": "in their own unit, on which the loss depends",
             "sd": "in standard deviations",
             "mad": "in median absolute deviations",
         }
-        return (f"numeric differences of {', '.join(numeric)} {said[self.unit]}",) if numeric else ()
+        return (f"numeric differences of {', '.join(numeric)} {units[self.unit]}",) if numeric else ()
 
     def __str__(self) -> str:
         n, found = len(self.record), int(self.unsafe.sum())
@@ -127,7 +131,7 @@ class CategoricalConfidentiality(Result):
         """One row per variable: how it was changed."""
         return frame.table({name: [getattr(each, name) for each in self.changes] for name in Change._fields})
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The figures of the file."""
         return {
             "keys": list(self.keys),
@@ -141,26 +145,30 @@ class CategoricalConfidentiality(Result):
         }
 
 
+@measure(files=2, needs="keys", figure="categorical_confidentiality")
 def categorical_confidentiality(
     original: Any,
     released: Any,
     scenario: Scenario,
     *,
-    population: bool = False,
-    register: Any = None,
-    variables: Any = None,
-    unit: str = "value",
-    k: int | None = None,
-    policy: Policy | None = None,
+    keys: Annotated[tuple[str, ...] | None, Doc("Categorical keys; the scenario's.")] = None,
+    population: Annotated[bool, Doc("Count units of the population, F, not records of the file, f.")] = False,
+    register: Annotated[Any, Doc("File of the population with the same keys.")] = None,
+    variables: Annotated[tuple[str, ...] | None, Doc("Variables whose change counts; the keys.")] = None,
+    unit: Annotated[str, OneOf(UNITS), Doc("What numeric changes are measured in.")] = "value",
+    k: Annotated[int | None, AtLeast(1), Doc("Count that makes a record safe; the policy's k.")] = None,
+    policy: PolicyLimits = None,
+    progress: Progress = no_progress,
 ) -> CategoricalConfidentiality:
     """How many share the released key of each record, and how far the record was changed to get there.
 
     Across stands f, the records of the released file with the same key under the scenario's rule for missing values,
-    or with `population=True` F, the units of the population; fewer than k (the policy's unless told) is unsafe,
-    whatever was changed. Upwards stands the record's information loss, the mean of d over the `variables`, the keys
-    unless told: nominal 0 or 1, ordinal |difference of categories|/(categories - 1), numeric (2/pi) arctan|difference|,
-    in the variable's own `unit`, in standard deviations (`sd`) or in median absolute deviations (`mad`). A suppressed
-    value counts 1, or as far as the farther end. A value where there was none counts 1.
+    or with `population=True` F, the units of the population; fewer than k (the policy's unless given) is unsafe,
+    whatever was changed. Upwards stands the record's information loss, the mean of d over the `variables`, by
+    default the keys: nominal 0 or 1, ordinal |difference of categories|/(categories - 1), numeric
+    (2/pi) arctan|difference|, in the variable's own `unit`, in standard deviations (`sd`) or in median absolute
+    deviations (`mad`). A suppressed value counts 1, or as far as the farther end. A value where there was
+    none counts 1.
 
     Records far up in the safe zone paid for their safety; unsafe ones at the bottom were never touched.
 
@@ -174,12 +182,15 @@ def categorical_confidentiality(
     ([2.0, 2.0, 2.0, 1.0], [0.0, 0.0, 0.5, 0.0], [False, False, False, True])
     """
     first, second = aligned(original, released)
-    names = check.names("variables", variables) or checked(scenario).keys
+    keyed = checked(scenario).keys if keys is None else check.names("keys", keys)
+    names = check.names("variables", variables) or keyed
     check.one_of("unit", unit, UNITS)
     limit = (policy or Policy()).k if k is None else check.whole("k", k, 1)
     if limit is None:
         raise TacitaError("the policy has no k, so nothing is unsafe; pass k=.")
-    table = key_table(second, scenario, register=None if register is None else Data.of(register))
+    progress(0.0, "counting keys")
+    table = key_table(second, scenario, keyed, register=None if register is None else Data.of(register))
+    progress(0.5, "comparing variables")
     check.columns_exist("variables of the original file", names, first.columns)
     check.columns_exist("variables of the released file", names, second.columns)
     parts = [_change(first, second, name, unit) for name in names]
@@ -194,7 +205,7 @@ def categorical_confidentiality(
         changes=tuple(change for change, _ in parts),
         unit=unit,
         limits=Limits(k=limit, vertical=True),
-        said=table.cautions,
+        count_cautions=table.cautions,
     )
 
 
@@ -224,11 +235,11 @@ def _values(first: Data, second: Data, name: str, scale: str) -> tuple[Floats, F
 
     A released file that holds another kind of value, as classes written as text do, has no value in common with the
     original: its values are then set apart from all of the original's. So are ordered categories with new names,
-    whose place in the order is not known.
+    whose rank in the order is not known.
     """
     applied = (*first.variable(name).not_applicable, *second.variable(name).not_applicable)
     if scale == "ordinal" and applied:
-        # Whoever the question does not apply to has no place in the order of the answers.
+        # Whoever the question does not apply to has no rank in the order of the answers.
         first, second = (_missing_too(data, name, applied) for data in (first, second))
     if scale == "ordinal" and frame.is_ordered(first.table, name):
         known = set(first.coded(name).values)
@@ -239,12 +250,12 @@ def _values(first: Data, second: Data, name: str, scale: str) -> tuple[Floats, F
             return first.numbers(name), second.numbers(name), scale
         return *common_codes(first, second, name, ordered=scale == "ordinal"), scale
     except TacitaError:
-        x, y = (np.where(data.missing(name), np.nan, float(place)) for place, data in enumerate((first, second)))
+        x, y = (np.where(data.missing(name), np.nan, float(file)) for file, data in enumerate((first, second)))
         return x, y, "recoded"
 
 
 def _missing_too(data: Data, name: str, codes: tuple[Any, ...]) -> Data:
     """The data with codes for not applicable as missing values."""
     known = data.variable(name)
-    said = replace(known, missing=(*known.missing, *codes), not_applicable=())
-    return replace(data, variables={**data.variables, name: said})
+    declared = replace(known, missing=(*known.missing, *codes), not_applicable=())
+    return replace(data, variables={**data.variables, name: declared})

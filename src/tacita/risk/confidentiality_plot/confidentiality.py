@@ -1,8 +1,8 @@
-"""The measure: two files, numeric keys and strata in, the confidentiality of each record out."""
+"""The confidentiality plot: how well each released record hides among the originals, and how far it was moved."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,13 +11,31 @@ from tacita import check
 from tacita.arrays import Ints
 from tacita.check import TacitaError
 from tacita.distance.histogram import FEW
-from tacita.distance.sweep import Pairs, pairs, strata
-from tacita.policy import Policy
+from tacita.distance.scenario_keys import NumericKeys, Strata, numeric_keys, strata_of
+from tacita.distance.sweep import Pairs, pairs
+from tacita.distance.sweep import strata as rows_of_strata
+from tacita.measures import measure
+from tacita.progress import Progress, no_progress, part
 from tacita.risk.confidentiality_plot.files import Compared, compared
 from tacita.risk.confidentiality_plot.limits import Limits, limits_of
+from tacita.risk.confidentiality_plot.options import (
+    Alpha,
+    Bend,
+    Delta,
+    Log,
+    MetricName,
+    Neighbours,
+    Perturbation,
+    PolicyLimits,
+    Ratio,
+    Size,
+    Vertical,
+    Zeros,
+)
 from tacita.risk.confidentiality_plot.pairs import correct_links, likelihood_ratio, neighbourhoods, z_of_own
 from tacita.risk.confidentiality_plot.ranks import largest_units, ranks_kept
 from tacita.risk.confidentiality_plot.result import Confidentiality
+from tacita.scenario import Scenario
 
 RATIO_PAIRS = 400_000_000
 """With more pairs, over all strata, the likelihood ratio is worked out only if it is asked for."""
@@ -25,34 +43,37 @@ LISTED_PAIRS = 1 << 25
 """The same if so many of them are in strata so small that they are listed one by one, which takes longer."""
 
 
+@measure(files=2, needs="numeric_keys", called_for=("original", "numeric_keys"), figure="confidentiality")
 def confidentiality(
     original: Any,
     released: Any,
-    keys: Any,
+    scenario: Scenario,
     *,
-    strata: Any = None,
-    alpha: float = 0.05,
-    delta: float | None = None,
-    metric: str = "relative",
-    ratio: bool | None = None,
-    policy: Policy | None = None,
-    k: int | None = None,
-    r: float | None = None,
-    g: float = 1.0,
-    vertical: bool = False,
-    log: bool | str = False,
-    zeros: str = "shift",
-    size: str | None = None,
+    keys: NumericKeys = None,
+    strata: Strata = None,
+    alpha: Alpha = 0.05,
+    delta: Delta = None,
+    metric: MetricName = "relative",
+    ratio: Ratio = None,
+    policy: PolicyLimits = None,
+    k: Neighbours = None,
+    r: Perturbation = None,
+    g: Bend = 1.0,
+    vertical: Vertical = False,
+    log: Log = False,
+    zeros: Zeros = "shift",
+    size: Size = None,
+    progress: Progress = no_progress,
 ) -> Confidentiality:
     """How well each released record hides among the originals, and how far it was moved.
 
     Record i of the released file masks record i of the original (matched by record number). The comparison variable
-    of a pair is z = ||y - x|| / ||y|| on the keys, or with another `metric` a distance. The critical distance delta is
-    such that a share `alpha` of the wrong pairs of a stratum has z < delta, or is given; neighbours of y are the
-    originals with z < delta. With `ratio` (by default unless the file is large) they are also found by the likelihood
-    ratio of Fellegi and Sunter, t(z) = m(z)/u(z) > tau. A record is unsafe below the line
+    of a pair is z = ||y - x|| / ||y|| on the numeric keys, or with another `metric` a distance. The critical distance
+    delta is such that a share `alpha` of the wrong pairs of a stratum has z < delta, or is given; neighbours of y are
+    the originals with z < delta. With `ratio` (by default unless the file is large) they are also found by the
+    likelihood ratio of Fellegi and Sunter, t(z) = m(z)/u(z) > tau. A record is unsafe below the line
     (neighbours/k)^g + (perturbation/r)^g = 1, or with fewer than k neighbours if `vertical`; k and r are those of the
-    policy unless told. On the log scale (`log=True`) zeros are shifted, log(1 + x), or their records excluded; there z
+    policy unless given. On the log scale (`log=True`) zeros are shifted, log(1 + x), or their records excluded; there z
     depends on the unit of money, on the scale `log="unit_free"` it does not.
 
     References: Seri and Polettini (2003), CASC deliverable 5-D5; Seri, A graphical framework to evaluate risk
@@ -61,7 +82,7 @@ def confidentiality(
     >>> import polars as pl
     >>> firms = pl.DataFrame({"turnover": [10.0, 11.0, 12.0, 300.0]})
     >>> masked = pl.DataFrame({"turnover": [11.0, 10.5, 12.5, 290.0]})
-    >>> found = confidentiality(firms, masked, ["turnover"], delta=0.2, k=3)
+    >>> found = confidentiality(firms, masked, Scenario(numeric_keys=["turnover"]), delta=0.2, k=3)
     >>> found.neighbours.tolist(), found.unsafe.tolist()
     ([3, 3, 2, 1], [False, False, True, True])
     """
@@ -69,10 +90,11 @@ def confidentiality(
     level = check.share("alpha", alpha, zero=False, one=False)
     near = None if delta is None else check.number("delta", delta)
     if near is not None and near <= 0:
-        raise TacitaError(f"delta must be above 0, since nothing is nearer than that; got {delta!r}.")
-    files = compared(original, released, keys, strata, metric, log, zeros, size)
-    said = {"metric": metric, "log": bool(log), "unit_free": log == "unit_free"}
-    return of_files(files, [level], near, ratio, limits, said)[0]
+        raise TacitaError(f"delta must be above 0; got {delta!r}.")
+    names, by = numeric_keys("confidentiality", scenario, keys), strata_of(scenario, strata)
+    files = compared(original, released, names, by, metric, log, zeros, size)
+    scale = {"metric": metric, "log": bool(log), "unit_free": log == "unit_free"}
+    return of_files(files, [level], near, ratio, limits, scale, progress)[0]
 
 
 def of_files(
@@ -81,25 +103,26 @@ def of_files(
     delta: float | None,
     ratio: bool | None,
     limits: Limits,
-    said: dict[str, Any],
+    scale: dict[str, Any],
+    progress: Progress,
 ) -> list[Confidentiality]:
     """The confidentiality of two files at each alpha; what does not depend on alpha is worked out once."""
     y, x, metric, relative = files.where
-    rows_of = strata(files.stratum, len(files.record))
+    rows_of = rows_of_strata(files.stratum, len(files.record))
     groups = [Group(rows, pairs(y[rows], x[rows], metric, relative=relative)) for rows in rows_of]
     large = ratio is None and _many_pairs([len(rows) for rows in rows_of])
-    shared = {**said, **_at_any_alpha(files, groups), "limits": limits, "too_large": large}
     likely = not large if ratio is None else ratio
-    return [
-        Confidentiality(
-            **shared,
-            **_by_distance(groups, len(files.record), alpha, delta),
-            **_by_ratio(groups, len(files.record), alpha, likely),
-            alpha=alpha if delta is None else None,
-            level=alpha,
-        )
-        for alpha in alphas
-    ]
+    ends = np.linspace(0.2, 1.0, 2 * len(alphas) + 1).tolist()
+    links = _at_any_alpha(files, groups, part(progress, 0.0, ends[0]))
+    found = []
+    for index, alpha in enumerate(alphas):
+        start, middle, end = ends[2 * index : 2 * index + 3]
+        near = _by_distance(groups, len(files.record), alpha, delta, part(progress, start, middle))
+        by_ratio = _by_ratio(groups, len(files.record), alpha, likely, part(progress, middle, end))
+        shown = alpha if delta is None else None
+        shared = {**scale, **links, "limits": limits, "too_large": large}
+        found.append(Confidentiality(**shared, **near, **by_ratio, alpha=shown, level=alpha))
+    return found
 
 
 class Group(NamedTuple):
@@ -114,9 +137,18 @@ def _many_pairs(sizes: list[int]) -> bool:
     return sum(n * n for n in sizes) > RATIO_PAIRS or sum(min(n * n, FEW) for n in sizes) > LISTED_PAIRS
 
 
-def _at_any_alpha(files: Compared, groups: list[Group]) -> dict[str, Any]:
+def _in_turn(groups: list[Group], progress: Progress, what: str) -> Iterator[Group]:
+    """The strata one after the other, with progress by their pairs."""
+    pairs_of = [float(len(group.rows)) ** 2 for group in groups]
+    before = np.cumsum([0.0, *pairs_of]) / max(sum(pairs_of), 1.0)
+    for group, done in zip(groups, before.tolist(), strict=False):
+        progress(done, what)
+        yield group
+
+
+def _at_any_alpha(files: Compared, groups: list[Group], progress: Progress) -> dict[str, Any]:
     correct, own = np.empty(len(files.record)), np.empty(len(files.record))
-    for rows, given in groups:
+    for rows, given in _in_turn(groups, progress, "looking for the nearest originals"):
         correct[rows], own[rows] = correct_links(given), z_of_own(given)
     return {
         "keys": files.keys,
@@ -131,22 +163,22 @@ def _at_any_alpha(files: Compared, groups: list[Group]) -> dict[str, Any]:
         "ranked": np.bincount(files.stratum[~np.isnan(files.size)], minlength=len(files.labels)),
         "size": files.size_name,
         "left_out": files.left_out,
-        "said": files.doubts,
+        "pairing_cautions": files.pairing_cautions,
     }
 
 
-def _by_distance(groups: list[Group], n: int, alpha: float, delta: float | None) -> dict[str, Any]:
+def _by_distance(groups: list[Group], n: int, alpha: float, delta: float | None, progress: Progress) -> dict[str, Any]:
     near, inside, deltas = np.zeros(n, np.int64), np.zeros(n, np.bool_), np.empty(len(groups))
-    for place, (rows, given) in enumerate(groups):
-        deltas[place], near[rows], inside[rows] = neighbourhoods(given, alpha, delta)
+    for index, (rows, given) in enumerate(_in_turn(groups, progress, "counting neighbours")):
+        deltas[index], near[rows], inside[rows] = neighbourhoods(given, alpha, delta)
     return {"delta": deltas, "neighbours": near, "inside": inside}
 
 
-def _by_ratio(groups: list[Group], n: int, alpha: float, asked: bool) -> dict[str, Any]:
+def _by_ratio(groups: list[Group], n: int, alpha: float, asked: bool, progress: Progress) -> dict[str, Any]:
     if not asked:
         return {"ratios": None, "likely_neighbours": None, "likely_inside": None}
     near, inside, ratios = np.zeros(n, np.int64), np.zeros(n, np.bool_), []
-    for rows, given in groups:
+    for rows, given in _in_turn(groups, progress, "working out likelihood ratios"):
         ratio, near[rows], inside[rows] = likelihood_ratio(given, alpha)
         ratios.append(ratio)
     return {"ratios": tuple(ratios), "likely_neighbours": near, "likely_inside": inside}

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from tacita import check, frame
 from tacita.check import TacitaError
-from tacita.policy import Policy
+from tacita.distance.scenario_keys import NumericKeys, Strata, numeric_keys, strata_of
+from tacita.measures import measure
+from tacita.parameters import Doc
+from tacita.progress import Progress, no_progress
 from tacita.result import Result, columns, percent
 from tacita.risk.confidentiality_plot.confidentiality import of_files
 from tacita.risk.confidentiality_plot.files import compared
 from tacita.risk.confidentiality_plot.limits import limits_of
+from tacita.risk.confidentiality_plot.options import (
+    Bend,
+    Log,
+    MetricName,
+    Neighbours,
+    Perturbation,
+    PolicyLimits,
+    Size,
+    Vertical,
+    Zeros,
+)
 from tacita.risk.confidentiality_plot.result import Confidentiality
 from tacita.risk.confidentiality_plot.tables import figure
+from tacita.scenario import Scenario
 
 ALPHAS = (0.01, 0.05, 0.10)
 
@@ -48,9 +63,10 @@ class ConfidentialityAlphas(Result):
                     f"{row.unsafe:,} ({percent(row.unsafe / n)})",
                 )
             )
-        cautions = [f"caution: {text}" for text in first.said]
+        shared = first.pairing_cautions
+        cautions = [f"caution: {text}" for text in shared]
         for alpha, part in self.parts.items():
-            cautions += [f"alpha {alpha:g}: caution: {text}" for text in part.cautions if text not in first.said]
+            cautions += [f"alpha {alpha:g}: caution: {text}" for text in part.cautions if text not in shared]
         notes = "".join(f"\n{note}" for note in [*cautions, *first.notes])
         return (
             f"{check.counted(n, 'record')} on {', '.join(first.keys)} at {check.counted(len(self.parts), 'alpha')}; "
@@ -64,28 +80,31 @@ class ConfidentialityAlphas(Result):
             [frame.beside(frame.table({"alpha": [alpha] * each.height}), each) for alpha, each in tables]
         )
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The figures of the file by alpha."""
-        return {f"{alpha:g}": part.figures() for alpha, part in self.parts.items()}
+        return {f"{alpha:g}": part.to_dict() for alpha, part in self.parts.items()}
 
 
+@measure(files=2, needs="numeric_keys", figure="alphas")
 def confidentiality_alphas(
     original: Any,
     released: Any,
-    keys: Any,
-    alphas: Any = ALPHAS,
+    scenario: Scenario,
     *,
-    strata: Any = None,
-    metric: str = "relative",
-    ratio: bool = False,
-    policy: Policy | None = None,
-    k: int | None = None,
-    r: float | None = None,
-    g: float = 1.0,
-    vertical: bool = False,
-    log: bool | str = False,
-    zeros: str = "shift",
-    size: str | None = None,
+    keys: NumericKeys = None,
+    alphas: Annotated[Any, Doc("Shares of wrong pairs that count as neighbours.")] = ALPHAS,
+    strata: Strata = None,
+    metric: MetricName = "relative",
+    ratio: Annotated[bool, Doc("Neighbours by the likelihood ratio too.")] = False,
+    policy: PolicyLimits = None,
+    k: Neighbours = None,
+    r: Perturbation = None,
+    g: Bend = 1.0,
+    vertical: Vertical = False,
+    log: Log = False,
+    zeros: Zeros = "shift",
+    size: Size = None,
+    progress: Progress = no_progress,
 ) -> ConfidentialityAlphas:
     """`confidentiality` at several alphas: is a record safe only because many pairs were allowed to look alike?
 
@@ -95,7 +114,7 @@ def confidentiality_alphas(
 
     >>> import polars as pl
     >>> firms = pl.DataFrame({"turnover": [10.0, 11.0, 12.0, 300.0]})
-    >>> found = confidentiality_alphas(firms, firms, ["turnover"], (0.2, 0.4), k=3)
+    >>> found = confidentiality_alphas(firms, firms, Scenario(numeric_keys=["turnover"]), alphas=(0.2, 0.4), k=3)
     >>> [int(part.unsafe.sum()) for part in found.parts.values()]
     [4, 3]
     """
@@ -103,7 +122,8 @@ def confidentiality_alphas(
         raise TacitaError(f"alphas must be a list of shares, as in (0.01, 0.05, 0.1); got {alphas!r}.")
     levels = list(dict.fromkeys(check.share("alphas", alpha, zero=False, one=False) for alpha in alphas))
     limits = limits_of(policy, k, r, g, vertical)
-    files = compared(original, released, keys, strata, metric, log, zeros, size)
-    said = {"metric": metric, "log": bool(log), "unit_free": log == "unit_free"}
-    found = of_files(files, levels, None, ratio, limits, said)
+    names, by = numeric_keys("confidentiality_alphas", scenario, keys), strata_of(scenario, strata)
+    files = compared(original, released, names, by, metric, log, zeros, size)
+    scale = {"metric": metric, "log": bool(log), "unit_free": log == "unit_free"}
+    found = of_files(files, levels, None, ratio, limits, scale, progress)
     return ConfidentialityAlphas(dict(zip(levels, found, strict=True)))

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from tacita import check, frame
 from tacita.check import TacitaError
+from tacita.distance.scenario_keys import numeric_keys
+from tacita.measures import measure
+from tacita.parameters import Doc
+from tacita.progress import Progress, no_progress
+from tacita.progress import part as part_of
 from tacita.result import Result, columns
 from tacita.risk.confidentiality_plot.confidentiality import confidentiality
 from tacita.risk.confidentiality_plot.files import aligned
+from tacita.risk.confidentiality_plot.options import shared_options
 from tacita.risk.confidentiality_plot.result import Confidentiality
 from tacita.risk.confidentiality_plot.tables import ks_text
+from tacita.scenario import Scenario
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +33,7 @@ class ConfidentialitySets(Result):
 
     def __str__(self) -> str:
         texts = [f"{name}: {part._headline()}" for name, part in self.parts.items()]
-        tables = "\n\n".join(f"Table {place}. {text}" for place, text in enumerate(self._tables(), start=1))
+        tables = "\n\n".join(f"Table {number}. {text}" for number, text in enumerate(self._tables(), start=1))
         cautions = {f"{name}: caution: {text}" for name, part in self.parts.items() for text in part.cautions}
         notes = dict.fromkeys(note for part in self.parts.values() for note in part.notes)
         last = "\n".join([*sorted(cautions), *notes])
@@ -75,9 +82,9 @@ class ConfidentialitySets(Result):
         """Tables 2 to 5: one row per key set and stratum."""
         return self._stacked({name: part.table() for name, part in self.parts.items()})
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The figures of the file by key set."""
-        return {name: part.figures() for name, part in self.parts.items()}
+        return {name: part.to_dict() for name, part in self.parts.items()}
 
     @staticmethod
     def _stacked(tables: Mapping[str, frame.Frame], what: str = "keys") -> frame.Frame:
@@ -85,22 +92,41 @@ class ConfidentialitySets(Result):
         return frame.stacked(named)
 
 
-def confidentiality_sets(original: Any, released: Any, key_sets: Any, **options: Any) -> ConfidentialitySets:
+@measure(files=2, needs="numeric_keys", figure="confidentiality_panels")
+def confidentiality_sets(
+    original: Any,
+    released: Any,
+    scenario: Scenario,
+    *,
+    key_sets: Annotated[Any, Doc("Lists of numeric keys, by name or one after the other; the scenario's.")] = None,
+    progress: Progress = no_progress,
+    **options: Any,
+) -> ConfidentialitySets:
     """`confidentiality` for several key sets at once: the tables of Seri and Polettini (2003) in one call.
 
-    `key_sets` are lists of keys by name, or just lists, which are then called case 1, case 2, and so on. Options are
-    those of `confidentiality`.
+    `key_sets` are lists of numeric keys by name, or just lists, which are then called case 1, case 2, and so on;
+    without them there is one set, the numeric keys of the scenario. Options are those of `confidentiality`.
 
     >>> import polars as pl
     >>> firms = pl.DataFrame({"turnover": [10.0, 11.0, 300.0], "employees": [3.0, 4.0, 90.0]})
-    >>> found = confidentiality_sets(firms, firms, {"one": ["turnover"], "two": ["turnover", "employees"]}, delta=0.2)
+    >>> scenario = Scenario(numeric_keys=["turnover", "employees"])
+    >>> sets = {"one": ["turnover"], "two": ["turnover", "employees"]}
+    >>> found = confidentiality_sets(firms, firms, scenario, key_sets=sets, delta=0.2)
     >>> [part.neighbours.tolist() for part in found.parts.values()]
     [[2, 2, 1], [2, 2, 1]]
     """
+    given = shared_options("confidentiality_sets", confidentiality, options, "key_sets={'small': [...]}")
+    if key_sets is None:
+        key_sets = {"numeric keys": numeric_keys("confidentiality_sets", scenario, None)}
     if isinstance(key_sets, Sequence) and not isinstance(key_sets, str):
-        key_sets = {f"case {place}": keys for place, keys in enumerate(key_sets, start=1)}
+        key_sets = {f"case {number}": keys for number, keys in enumerate(key_sets, start=1)}
     sets = check.mapping("key_sets", key_sets)
     if not sets:
         raise TacitaError("name at least one set of keys; pass key_sets={'small': [...], 'large': [...]}.")
     first, second = aligned(original, released)
-    return ConfidentialitySets({name: confidentiality(first, second, keys, **options) for name, keys in sets.items()})
+    found = {}
+    for index, (name, keys) in enumerate(sets.items()):
+        share = part_of(progress, index / len(sets), (index + 1) / len(sets))
+        keys = numeric_keys("confidentiality_sets", scenario, check.names(f"keys of {name!r}", keys))
+        found[name] = confidentiality(first, second, scenario, keys=keys, progress=share, **given)
+    return ConfidentialitySets(found)

@@ -11,11 +11,17 @@ from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.distances import log_scale
-from tacita.risk.confidentiality_plot.doubts import doubts
-from tacita.risk.confidentiality_plot.scale import METRICS, Space, log_ratio, perturbation, space, unit_free_log
-
-ZEROS = ("shift", "exclude")
-LOGS = (False, True, "unit_free")
+from tacita.risk.confidentiality_plot.pairing_checks import pairing_cautions
+from tacita.risk.confidentiality_plot.scale import (
+    LOGS,
+    METRICS,
+    ZEROS,
+    Space,
+    log_ratio,
+    perturbation,
+    space,
+    unit_free_log,
+)
 
 
 class Compared(NamedTuple):
@@ -25,7 +31,7 @@ class Compared(NamedTuple):
     record: Ints
     """By record: its number."""
     stratum: Ints
-    """By record: the place of its stratum in `labels`."""
+    """By record: the index of its stratum in `labels`."""
     labels: tuple[str, ...]
     where: Space
     """The records in the coordinates that distances are taken in."""
@@ -37,15 +43,21 @@ class Compared(NamedTuple):
     size_name: str
     left_out: int
     """Records that could not be compared."""
-    doubts: tuple[str, ...]
+    pairing_cautions: tuple[str, ...]
     """Signs that the records of the two files are not the same units."""
 
 
 def compared(
-    original: Any, released: Any, keys: Any, strata: Any, metric: str, log: bool | str, zeros: str, size: str | None
+    original: Any,
+    released: Any,
+    names: tuple[str, ...],
+    by: tuple[str, ...],
+    metric: str,
+    log: bool | str,
+    zeros: str,
+    size: str | None,
 ) -> Compared:
     """Both files' records with all keys, on the scale asked for; what does not fit is left out and counted."""
-    names, by = check.names("keys", keys), check.names("strata", strata)
     first, second = aligned(original, released)
     _check_columns(first, second, names, by, size)
     check.one_of("metric", metric, METRICS)
@@ -68,7 +80,7 @@ def compared(
         released_size=second.numbers(size or names[0])[rows],
         size_name=size or names[0],
         left_out=len(first) - len(rows),
-        doubts=doubts(first, second, by, x, y),
+        pairing_cautions=pairing_cautions(first, second, by, x, y),
     )
 
 
@@ -80,15 +92,15 @@ def aligned(original: Any, released: Any) -> tuple[Data, Data]:
     if np.array_equal(first.record, second.record):
         return first, second
     order = np.argsort(second.record, kind="stable")
-    place = np.searchsorted(second.record[order], first.record)
-    found = place < len(order)
-    found[found] = second.record[order][place[found]] == first.record[found]
+    position = np.searchsorted(second.record[order], first.record)
+    found = position < len(order)
+    found[found] = second.record[order][position[found]] == first.record[found]
     if not found.all() or len(first) != len(second):
         raise TacitaError(
             f"the released file must have the records of the original; it has {len(second):,} for {len(first):,}, "
             f"compare files of the same units."
         )
-    return first, second.take(order[place])
+    return first, second.take(order[position])
 
 
 def _on_scale(x: Floats, y: Floats, log: bool | str, zeros: str) -> tuple[Floats, Floats, Ints]:
@@ -109,8 +121,6 @@ def _on_scale(x: Floats, y: Floats, log: bool | str, zeros: str) -> tuple[Floats
 
 
 def _check_columns(first: Data, second: Data, names: tuple[str, ...], by: tuple[str, ...], size: str | None) -> None:
-    if not names:
-        raise TacitaError("name at least one numeric key; pass keys=[...].")
     wanted = [*names, *([size] if size else [])]
     check.columns_exist("keys", wanted, first.columns)
     check.columns_exist("keys of the released file", wanted, second.columns)
@@ -125,18 +135,18 @@ def _check_columns(first: Data, second: Data, names: tuple[str, ...], by: tuple[
 def _check_finite(x: Floats, y: Floats, names: tuple[str, ...]) -> None:
     infinite = np.isinf(x).any(axis=0) | np.isinf(y).any(axis=0)
     if infinite.any():
-        wrong = [name for place, name in enumerate(names) if np.atleast_1d(infinite)[place]]
+        wrong = [name for name, is_infinite in zip(names, np.atleast_1d(infinite), strict=True) if is_infinite]
         raise TacitaError(f"keys must be finite; {check.quoted(wrong)} has infinite values, correct the file.")
 
 
 def _strata(data: Data, by: tuple[str, ...], rows: Ints) -> tuple[Ints, tuple[str, ...]]:
-    """By record the place of its stratum, and the names of the strata in order."""
+    """By record the index of its stratum, and the names of the strata in order."""
     if not by:
         return np.zeros(len(rows), dtype=np.int64), ("",)
-    from tacita.keys.table import distinct_keys
+    from tacita.keys.source import distinct_keys
 
     coded = [data.coded(name) for name in by]
-    place, codes = distinct_keys([each.codes[rows] for each in coded], [len(each.values) for each in coded])
+    stratum, codes = distinct_keys([each.codes[rows] for each in coded], [len(each.values) for each in coded])
     texts = [["(missing)", *(str(value) for value in each.values)] for each in coded]
     labels = tuple(" x ".join(text[code] for text, code in zip(texts, row, strict=True)) for row in codes.tolist())
-    return place.astype(np.int64), labels
+    return stratum.astype(np.int64), labels

@@ -36,7 +36,7 @@ class Limits(NamedTuple):
 
 
 def limits_of(policy: Policy | None, k: int | None, r: float | None, g: float, vertical: bool) -> Limits:
-    """What is told, and else what the policy says; a policy without a perturbation lets neighbours alone decide."""
+    """The limits given, otherwise the policy's; without a perturbation neighbours alone decide."""
     policy = policy or Policy()
     if k is None:
         k = policy.neighbours
@@ -45,6 +45,7 @@ def limits_of(policy: Policy | None, k: int | None, r: float | None, g: float, v
     if r is None:
         vertical = vertical or policy.perturbation is None
         r = PERTURBATION if policy.perturbation is None else policy.perturbation
-    if check.number("r", r) <= 0 or check.number("g", g) <= 0:
-        raise TacitaError(f"r and g must be above 0; got {r!r} and {g!r}.")
+    for name, value in (("r", r), ("g", g)):
+        if check.number(name, value) <= 0:
+            raise TacitaError(f"{name} must be above 0; got {value!r}.")
     return Limits(check.whole("k", k, 1), r, g, vertical)

@@ -39,9 +39,9 @@ def ranks_kept(size: Floats, released: Floats, stratum: Ints, record: Ints, stra
     before, after = (np.lexsort((record, -values, stratum)) for values in (size, released))
     sizes = np.bincount(stratum, minlength=strata)
     start = np.cumsum(sizes) - sizes
-    for place in range(top):
-        there = np.flatnonzero(sizes > place)
-        unit = before[start[there] + place]
+    for rank in range(top):  # from 0
+        there = np.flatnonzero(sizes > rank)
+        unit = before[start[there] + rank]
         known = ~np.isnan(size[unit]) & ~np.isnan(released[unit])
-        kept[there, place] = known & (unit == after[start[there] + place])
+        kept[there, rank] = known & (unit == after[start[there] + rank])
     return kept

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import math
 from dataclasses import dataclass
@@ -18,8 +17,8 @@ from tacita.result import Result, columns, percent
 from tacita.risk.confidentiality_plot.limits import Limits
 from tacita.risk.confidentiality_plot.pairs import LikelihoodRatio
 from tacita.risk.confidentiality_plot.tables import Row, ks_text, rank_text, rows_text, total_label
+from tacita.verdict import Verdict
 
-FIGURES = ("confidentiality", "densities", "comparison_histograms", "likelihood_ratio")
 """What `plot` draws."""
 
 
@@ -28,13 +27,14 @@ class Confidentiality(Result):
     """Every record by how well it hides among its neighbours and by how much it was changed."""
 
     figure: ClassVar[str | None] = "confidentiality"
+    other_figures: ClassVar[tuple[str, ...]] = ("densities", "comparison_histograms", "likelihood_ratio")
 
     keys: tuple[str, ...]
     """The numeric keys."""
     record: Ints
     """The number of each record that could be compared."""
     stratum: Ints
-    """By record: the place of its stratum in `labels`."""
+    """By record: the index of its stratum in `labels`."""
     labels: tuple[str, ...]
     """The strata; one empty text without strata."""
     neighbours: Ints
@@ -79,8 +79,28 @@ class Confidentiality(Result):
     """Whether the likelihood ratio was left out because of the number of pairs."""
     ranked: Ints
     """By stratum: units that have a size."""
-    said: tuple[str, ...] = ()
-    """Signs that the files do not fit each other."""
+    pairing_cautions: tuple[str, ...] = ()
+    """Signs that the records of the two files are not the same units."""
+
+    @property
+    def share_unsafe(self) -> float:
+        """The share of the records that lie in the unsafe zone."""
+        return float(self.unsafe.mean())
+
+    def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
+        """Whether no more records lie in the unsafe zone than the policy allows: none, unless it sets a share."""
+        if policy.neighbours is None:
+            return ()
+        limited = policy.limit_of("confidentiality")
+        limit = 0.0 if limited is None else limited.limit
+        count = int(self.unsafe.sum())
+        found = check.counted(count, "record") if count else "no record"
+        why = f"{found} in the unsafe zone of the confidentiality plot"
+        return (Verdict("confidentiality", limit, self.share_unsafe, self.share_unsafe <= limit, why),)
+
+    def unsafe_records(self, policy: Any) -> Bools:
+        """By record whether it lies in the unsafe zone."""
+        return self.unsafe
 
     @cached_property
     def unsafe(self) -> Bools:
@@ -107,10 +127,10 @@ class Confidentiality(Result):
         """What the reader should know."""
         tied = self.tied
         if not tied:
-            return self.said
+            return self.pairing_cautions
         where = "the file" if len(self.labels) == 1 else check.counted(tied, "stratum", "strata")
         return (
-            *self.said,
+            *self.pairing_cautions,
             f"in {where} more than alpha of the wrong pairs have distance 0, so delta is 0 and nobody has neighbours: "
             f"many values are equal (zeros, rounded numbers); give delta, a higher alpha, or other keys.",
         )
@@ -172,8 +192,8 @@ class Confidentiality(Result):
         records, tau = self.records, self.tau
         order = np.split(np.argsort(self.stratum, kind="stable"), np.cumsum(records)[:-1])
         found = [
-            self._row(label, order[place], float(self.delta[place]), float(tau[place]), int(records[place]) - 1.0)
-            for place, label in enumerate(self.labels)
+            self._row(label, order[at], float(self.delta[at]), float(tau[at]), int(records[at]) - 1.0)
+            for at, label in enumerate(self.labels)
         ]
         if len(found) > 1:
             compared = records > 1 if self.alpha is not None else records > 0
@@ -233,7 +253,7 @@ class Confidentiality(Result):
 
     def rank_table(self) -> frame.Frame:
         """One row per stratum: which of its ten largest units keep their rank (table 6)."""
-        kept = {f"rank_{place + 1}": self.ranks[:, place] for place in range(self.ranks.shape[1])}
+        kept = {f"rank_{rank}": self.ranks[:, rank - 1] for rank in range(1, self.ranks.shape[1] + 1)}
         return frame.table({"stratum": list(self.labels), "preserved": self.ranks.sum(axis=1)} | kept)
 
     def rank_text(self) -> str:
@@ -245,12 +265,6 @@ class Confidentiality(Result):
         if self.likely_neighbours is None or self.likely_inside is None:
             raise TacitaError("the likelihood ratio was not worked out; ask for it with ratio=True.")
         return dataclasses.replace(self, neighbours=self.likely_neighbours, inside=self.likely_inside)
-
-    def plot(self, figure: str = "confidentiality", **options: Any) -> Any:
-        """The confidentiality plot, or another figure: `densities`, `comparison_histograms`, `likelihood_ratio`."""
-        asked = copy.copy(self)
-        object.__setattr__(asked, "figure", check.one_of("figure", figure, FIGURES))
-        return Result.plot(asked, **options)
 
     def to_frame(self) -> frame.Frame:
         """One row per record: its number and figures, no values."""
@@ -270,7 +284,7 @@ class Confidentiality(Result):
             | ({} if self.ratios is None else likely)
         )
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The figures of the file."""
         return {
             "keys": list(self.keys),

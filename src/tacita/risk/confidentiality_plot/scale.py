@@ -22,6 +22,10 @@ from tacita.distance.distances import (
 
 METRICS = ("relative", "euclidean", "standardised", "manhattan", "mahalanobis", "gower")
 """How unlike two records are: the first is z = ||y - x|| / ||y||, the others are distances themselves."""
+ZEROS = ("shift", "exclude")
+"""What becomes of zeros on a log scale."""
+LOGS = (False, True, "unit_free")
+"""The scales: as numbers are, log, and log without units."""
 SMALL = 0.1
 """On the unit-free scale zeros are shifted by the value that this share of the positive originals does not exceed."""
 

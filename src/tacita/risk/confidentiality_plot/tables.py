@@ -80,9 +80,9 @@ def ks_text(
     rows: list[tuple[str, ...]] = [
         ("stratum", "records", *(f"{name}{what}" for name in names for what in ("D", "ln p")))
     ]
-    for place, label in enumerate(labels):
-        cells = [_ks(ratios[place]) if ratios is not None else ("-", "-") for ratios in sets.values()]
-        rows.append((label or "all", f"{records[place]:,}", *(cell for pair in cells for cell in pair)))
+    for index, label in enumerate(labels):
+        cells = [_ks(ratios[index]) if ratios is not None else ("-", "-") for ratios in sets.values()]
+        rows.append((label or "all", f"{records[index]:,}", *(cell for pair in cells for cell in pair)))
     return rows
 
 
@@ -96,6 +96,6 @@ def rank_text(labels: Sequence[str], ranked: Ints, ranks: Bools) -> list[tuple[s
     """Table 6: X where the unit of that rank keeps it, - where not, blank where there is none."""
     rows: list[tuple[str, ...]] = [("stratum", "kept", *map(str, range(1, ranks.shape[1] + 1)))]
     for label, there, kept in zip(labels, ranked.tolist(), ranks.tolist(), strict=True):
-        marks = ["" if place >= there else "X" if one else "-" for place, one in enumerate(kept)]
+        marks = ["" if rank > there else "X" if one else "-" for rank, one in enumerate(kept, start=1)]
         rows.append((label or "all", str(sum(kept)), *marks))
     return rows

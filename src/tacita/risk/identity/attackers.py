@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from tacita import check, frame
-from tacita.data import Data
-from tacita.keys.table import KeyTable, key_table
-from tacita.result import Result, columns, percent
+from tacita import frame
+from tacita.keys.table import key_table
+from tacita.measures import measure
+from tacita.parameters import Doc, Share
+from tacita.result import Percent, Result, Table, percent
 from tacita.scenario import Scenario
 
 
@@ -37,29 +38,24 @@ class Attackers(Result):
     threshold: float
     """The threshold."""
 
-    def __str__(self) -> str:
-        return self.rows()
+    @property
+    def headline(self) -> str:
+        """What the marketer gets right."""
+        return f"a marketer is expected to match {percent(self.marketer)} of the records correctly"
 
-    def rows(self) -> str:
-        """The table for a printed page."""
-        return columns(
-            [
-                ("attackers", "highest", "mean", f"records above {self.threshold:g}"),
-                (
-                    "prosecutor (1/f)",
-                    f"{self.prosecutor_maximum:.3g}",
-                    f"{self.prosecutor_mean:.3g}",
-                    percent(self.prosecutor_share),
-                ),
-                (
-                    "journalist (1/F)",
-                    f"{self.journalist_maximum:.3g}",
-                    f"{self.journalist_mean:.3g}",
-                    percent(self.journalist_share),
-                ),
-                ("marketer", "", f"{self.marketer:.3g}", ""),
-            ]
+    def tables(self) -> tuple[Table, ...]:
+        """One row per attacker."""
+        heads = ("attackers", "highest", "mean", f"records above {self.threshold:g}")
+        rows = (
+            ("prosecutor (1/f)", *_shown(self.prosecutor_maximum, self.prosecutor_mean, self.prosecutor_share)),
+            ("journalist (1/F)", *_shown(self.journalist_maximum, self.journalist_mean, self.journalist_share)),
+            ("marketer", "", f"{self.marketer:.3g}", ""),
         )
+        return (Table(heads, rows),)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures."""
+        return dict(vars(self))
 
     def to_frame(self) -> frame.Frame:
         """One row per attacker."""
@@ -73,26 +69,19 @@ class Attackers(Result):
         )
 
 
-def attackers_of(table: KeyTable, threshold: float = 0.1) -> Attackers:
-    """The three attackers on a key table; F is at least f, since the file is part of the population."""
-    limit = check.share("threshold", threshold)
-    known, size = table.records, table.size
-    prosecutor = 1.0 / table.sample_count
-    journalist = 1.0 / np.maximum(table.population_count, table.sample_count)
-    mean_journalist = math.fsum(known * journalist) / size
-    return Attackers(
-        prosecutor_maximum=float(prosecutor.max()),
-        prosecutor_mean=math.fsum(known * prosecutor) / size,
-        prosecutor_share=int(known[prosecutor > limit].sum()) / size,
-        journalist_maximum=float(journalist.max()),
-        journalist_mean=mean_journalist,
-        journalist_share=int(known[journalist > limit].sum()) / size,
-        marketer=mean_journalist,
-        threshold=limit,
-    )
+def _shown(highest: float, mean: float, share: float) -> tuple[Any, ...]:
+    return f"{highest:.3g}", f"{mean:.3g}", Percent(share)
 
 
-def attackers(data: Any, scenario: Scenario, *, threshold: float = 0.1, register: Any = None) -> Attackers:
+@measure(needs="keys")
+def attackers(
+    data: Any,
+    scenario: Scenario,
+    *,
+    threshold: Annotated[float, Share(), Doc("Records above this risk are counted.")] = 0.1,
+    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
+    register: Annotated[Any, Doc("A file of the population with the same keys: F is then known.")] = None,
+) -> Attackers:
     """How well the prosecutor, the journalist and the marketer do.
 
     Prosecutor: 1/f. Journalist: 1/F, F from a register or estimated. Marketer: the mean of 1/F over records, which
@@ -105,4 +94,19 @@ def attackers(data: Any, scenario: Scenario, *, threshold: float = 0.1, register
     >>> attackers(people, Scenario(keys=["region"], weight="w")).prosecutor_mean.__round__(4)
     0.6667
     """
-    return attackers_of(key_table(Data.of(data), scenario, register=register), threshold)
+    table = key_table(data, scenario, keys, register)
+    known, size = table.records, table.size
+    prosecutor = 1.0 / table.sample_count
+    # F is at least f, since the file is part of the population.
+    journalist = 1.0 / np.maximum(table.population_count, table.sample_count)
+    mean_journalist = math.fsum(known * journalist) / size
+    return Attackers(
+        prosecutor_maximum=float(prosecutor.max()),
+        prosecutor_mean=math.fsum(known * prosecutor) / size,
+        prosecutor_share=int(known[prosecutor > threshold].sum()) / size,
+        journalist_maximum=float(journalist.max()),
+        journalist_mean=mean_journalist,
+        journalist_share=int(known[journalist > threshold].sum()) / size,
+        marketer=mean_journalist,
+        threshold=threshold,
+    )

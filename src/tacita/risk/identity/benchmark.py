@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from tacita import check, frame
+from tacita import frame
 from tacita.arrays import Floats, Ints
+from tacita.measures import measure
+from tacita.parameters import Doc, OneOf, Share
 from tacita.result import Result
-from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk
+from tacita.risk.identity.individual_risk import METHODS, IndividualRisk, individual_risk
 from tacita.risk.spread import quantiles
 from tacita.scenario import Scenario
 
@@ -58,12 +60,20 @@ class Benchmark(Result):
     rule: str
     """Name of the rule."""
 
-    def __str__(self) -> str:
+    @classmethod
+    def of(cls, risk: IndividualRisk, rule: str = "paper") -> Benchmark:
+        """The records that stand out among individual risks."""
+        found, limit = standing_out(risk.base, risk.table.records, RULES[rule])
+        return cls(risk.table.size, found, limit, rule)
+
+    @property
+    def headline(self) -> str:
+        """Records that stand out."""
         floor = RULES[self.rule].floor
         least = f"at least {max(floor, self.limit):.3g}"
         return f"{self.found:,} of {self.size:,} records stand out by their risk ({least})"
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Records that stand out, the limit and the rule."""
         return {"found": self.found, "limit": self.limit, "rule": self.rule}
 
@@ -72,21 +82,20 @@ class Benchmark(Result):
         return frame.table({"found": [self.found], "limit": [self.limit], "rule": [self.rule]})
 
 
-def benchmark_of(risk: IndividualRisk, rule: str = "paper") -> Benchmark:
-    """Benchmark of individual risks."""
-    check.one_of("rule", rule, tuple(RULES))
-    found, limit = standing_out(risk.base, risk.table.records, RULES[rule])
-    return Benchmark(risk.table.size, found, limit, rule)
-
-
+@measure(needs="keys")
 def benchmark(
     data: Any,
     scenario: Scenario,
     *,
-    rule: str = "paper",
-    method: str = "exact",
-    quantile: float | None = None,
-    register: Any = None,
+    rule: Annotated[
+        str, OneOf(tuple(RULES)), Doc("Which floor and limit, and whether they must be exceeded.")
+    ] = "paper",
+    method: Annotated[str, OneOf(METHODS), Doc("`exact`, or `approximate` as in sdcMicro.")] = "exact",
+    quantile: Annotated[
+        float | None, Share(zero=False, one=False), Doc("The risk at this quantile of F instead of its mean.")
+    ] = None,
+    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
+    register: Annotated[Any, Doc("A file of the population with the same keys: F is then known.")] = None,
 ) -> Benchmark:
     """How many records have a risk of at least 0.1 and at least median + 3 MAD (not rescaled) of all risks.
 
@@ -97,5 +106,5 @@ def benchmark(
     >>> benchmark(people, Scenario(keys=["region"], weight="w")).found
     1
     """
-    risk = individual_risk(data, scenario, method=method, quantile=quantile, register=register)
-    return benchmark_of(risk, rule)
+    risk = individual_risk(data, scenario, method=method, quantile=quantile, keys=keys, register=register)
+    return Benchmark.of(risk, rule)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
 from tacita import check, frame
-from tacita.arrays import Floats, Ints
+from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys import exact_sums
+from tacita.measures import measure
+from tacita.parameters import Doc, OneOf, Share
 from tacita.result import Result, number, percent
-from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk
+from tacita.risk.identity.individual_risk import METHODS, IndividualRisk, individual_risk, risk_verdicts
 from tacita.risk.spread import Spread, spread
-from tacita.scenario import Scenario, with_codes
+from tacita.scenario import Scenario
+from tacita.verdict import Verdict
 
 
 def at_least_one(risk: Floats, household: Ints, count: int) -> Floats:
@@ -36,14 +39,39 @@ def at_least_one(risk: Floats, household: Ints, count: int) -> Floats:
 class HouseholdRisk(Result):
     """The risk that at least one member of a household is re-identified."""
 
-    figure: ClassVar[str | None] = "risk_histogram"
-
     by_household: Floats
     """The risk of each household."""
     household: Ints
     """For each record the place of its household."""
     alone: int
     """Records without a household identifier, each taken as a household of its own."""
+    not_valid: str = ""
+    """Why the figures do not hold for this file; empty if they do."""
+
+    @classmethod
+    def of(cls, risk: IndividualRisk, data: Data, scenario: Scenario) -> HouseholdRisk:
+        """The household risk of individual risks."""
+        if scenario.household is None:
+            raise TacitaError("household risk needs the household identifier; pass household=... in the scenario.")
+        household, count, alone = data.households(scenario.household)
+        _check_constant(data, scenario, household, count)
+        return cls(at_least_one(risk.risk, household, count), household, alone, risk.not_valid)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Records without a household identifier."""
+        if not self.alone:
+            return ()
+        who = check.counted(self.alone, "record")
+        return (f"{who} without a household identifier: each is taken as a household of its own.",)
+
+    def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
+        """Whether no record is above the policy's household risk."""
+        return risk_verdicts(self, policy.limit_of("household_risk"), "a household risk")
+
+    def unsafe_records(self, policy: Any) -> Bools | None:
+        """By record whether its household's risk is above the policy's."""
+        return None if policy.household_risk is None else self.risk > policy.household_risk
 
     @cached_property
     def risk(self) -> Floats:
@@ -74,7 +102,9 @@ class HouseholdRisk(Result):
         """How many records are in households with a higher risk."""
         return int(self.members[self.by_household > limit].sum())
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """Households and persons expected to be re-identified."""
         persons, households = len(self.household), len(self.by_household)
         return (
             f"{number(self.expected_households)} of {households:,} households expected to be re-identified "
@@ -82,18 +112,19 @@ class HouseholdRisk(Result):
             f"of {persons:,} persons in them"
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Expected households and persons, and the spread of the risk."""
+        return {
+            "households": len(self.by_household),
+            "risk": self.spread._asdict(),
+            "expected_persons": self.expected_persons,
+            "expected_households": self.expected_households,
+            "records_without_household": self.alone,
+        }
+
     def to_frame(self) -> frame.Frame:
         """One row per record: the risk of its household."""
         return frame.table({"household_risk": self.risk})
-
-
-def household_risk_of(risk: IndividualRisk, data: Data, scenario: Scenario) -> HouseholdRisk:
-    """Household risk of individual risks."""
-    if scenario.household is None:
-        raise TacitaError("household risk needs the household identifier; pass household=... in the scenario.")
-    household, count, alone = data.households(scenario.household)
-    _check_constant(data, scenario, household, count)
-    return HouseholdRisk(at_least_one(risk.risk, household, count), household, alone)
 
 
 def _check_constant(data: Data, scenario: Scenario, household: Ints, count: int) -> None:
@@ -110,7 +141,18 @@ def _check_constant(data: Data, scenario: Scenario, household: Ints, count: int)
             )
 
 
-def household_risk(data: Any, scenario: Scenario, *, method: str = "exact", register: Any = None) -> HouseholdRisk:
+@measure(needs=("keys", "household"), figure="risk_histogram")
+def household_risk(
+    data: Any,
+    scenario: Scenario,
+    *,
+    method: Annotated[str, OneOf(METHODS), Doc("`exact`, or `approximate` as in sdcMicro.")] = "exact",
+    quantile: Annotated[
+        float | None, Share(zero=False, one=False), Doc("The risk at this quantile of F instead of its mean.")
+    ] = None,
+    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
+    register: Annotated[Any, Doc("A file of the population with the same keys: F is then known.")] = None,
+) -> HouseholdRisk:
     """The risk that at least one member of a household is re-identified, 1 - prod(1 - r_i); every member carries it.
 
     Records without a household identifier are households of their own, and counted.
@@ -120,6 +162,5 @@ def household_risk(data: Any, scenario: Scenario, *, method: str = "exact", regi
     >>> household_risk(people, Scenario(keys=["age"], weight="w", household="hid")).risk.round(4).tolist()
     [0.2905, 0.2905, 0.1577]
     """
-    data = Data.of(data)
-    risk = individual_risk(data, scenario, method=method, register=register)
-    return household_risk_of(risk, with_codes(data, scenario), scenario)
+    risk = individual_risk(data, scenario, method=method, quantile=quantile, keys=keys, register=register)
+    return HouseholdRisk.of(risk, data, scenario)

@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
 from tacita import check, frame
-from tacita.arrays import Floats
-from tacita.data import Data
+from tacita.arrays import Bools, Floats
 from tacita.keys import exact_sums
 from tacita.keys.table import KeyTable, key_table, survey_weights
+from tacita.measures import measure
+from tacita.parameters import Doc, OneOf, Share
 from tacita.result import Result
 from tacita.risk.identity.negative_binomial import approximate_reciprocal, expected_reciprocal, population_quantile
 from tacita.risk.spread import Spread, spread
 from tacita.scenario import Scenario
+from tacita.verdict import Verdict
 
 METHODS = ("exact", "approximate")
 
@@ -53,8 +55,6 @@ def attack_probability(table: KeyTable, scenario: Scenario, weights: Floats | No
 class IndividualRisk(Result):
     """The risk of re-identification of every record."""
 
-    figure: ClassVar[str | None] = "risk_histogram"
-
     table: KeyTable
     """The keys."""
     base: Floats
@@ -69,6 +69,26 @@ class IndividualRisk(Result):
     """M1 to M5."""
     quantile: float | None = None
     """The quantile of F at which the risk was taken; None: its expectation."""
+
+    @classmethod
+    def of(
+        cls,
+        table: KeyTable,
+        scenario: Scenario,
+        weights: Floats | None = None,
+        method: str = "exact",
+        quantile: float | None = None,
+    ) -> IndividualRisk:
+        """The individual risk of a key table."""
+        return cls(
+            table=table,
+            base=base_risk(table, method, quantile),
+            attack=attack_probability(table, scenario, weights),
+            error_free=prod(1.0 - scenario.error_rates.get(name, 0.0) for name in table.keys),
+            method=method if quantile is None else f"quantile {quantile:g} of F",
+            attack_model=scenario.attack,
+            quantile=quantile,
+        )
 
     @cached_property
     def risk(self) -> Floats:
@@ -123,9 +143,28 @@ class IndividualRisk(Result):
             return int((self.risk > limit).sum())
         return int(self.table.records[self.by_key > limit].sum())
 
-    def __str__(self) -> str:
+    @property
+    def not_valid(self) -> str:
+        """Why the risk says nothing; empty if it does."""
+        return self.table.not_valid
+
+    def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
+        """Whether no record is above the policy's individual risk."""
+        return risk_verdicts(self, policy.limit_of("individual_risk"), "a risk")
+
+    def unsafe_records(self, policy: Any) -> Bools | None:
+        """By record whether its risk is above the policy's."""
+        return None if policy.risk is None else self.risk > policy.risk
+
+    @property
+    def headline(self) -> str:
+        """Mean and highest risk."""
         of = f"{self.table.size:,} records"
         return f"individual risk of {of}: mean {self.spread.mean:.3g}, highest {self.spread.maximum:.3g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Minimum, quartiles, mean and maximum, and how the risk was worked out."""
+        return self.spread._asdict() | {"method": self.method}
 
     def to_frame(self) -> frame.Frame:
         """One row per record: f, F and the risk."""
@@ -138,33 +177,29 @@ class IndividualRisk(Result):
         )
 
 
-def individual_risk_of(
-    table: KeyTable,
-    scenario: Scenario,
-    weights: Floats | None,
-    *,
-    method: str = "exact",
-    quantile: float | None = None,
-) -> IndividualRisk:
-    """Individual risk of a key table."""
-    return IndividualRisk(
-        table=table,
-        base=base_risk(table, method, quantile),
-        attack=attack_probability(table, scenario, weights),
-        error_free=prod(1.0 - scenario.error_rates.get(name, 0.0) for name in table.keys),
-        method=method if quantile is None else f"quantile {quantile:g} of F",
-        attack_model=scenario.attack,
-        quantile=quantile,
-    )
+def risk_verdicts(risk: Any, limited: Any, words: str) -> tuple[Verdict, ...]:
+    """Whether no record is above a limit of a risk."""
+    if limited is None:
+        return ()
+    if risk.not_valid:
+        return (Verdict(limited.name, limited.limit, None, None, risk.not_valid),)
+    count = risk.records_above(limited.limit)
+    found = check.counted(count, "record") if count else "no record"
+    why = f"{found} above {words} of {limited.limit:g}"
+    return (Verdict(limited.name, limited.limit, count, count == 0, why),)
 
 
+@measure(needs="keys", figure="risk_histogram")
 def individual_risk(
     data: Any,
     scenario: Scenario,
     *,
-    method: str = "exact",
-    quantile: float | None = None,
-    register: Any = None,
+    method: Annotated[str, OneOf(METHODS), Doc("`exact`, or `approximate` as in sdcMicro.")] = "exact",
+    quantile: Annotated[
+        float | None, Share(zero=False, one=False), Doc("The risk at this quantile of F instead of its mean.")
+    ] = None,
+    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
+    register: Annotated[Any, Doc("A file of the population with the same keys: F is then known.")] = None,
 ) -> IndividualRisk:
     """The probability that each record is correctly re-identified (Benedetti and Franconi).
 
@@ -182,7 +217,8 @@ def individual_risk(
     >>> individual_risk(people, Scenario(keys=["region"], weight="w")).risk.round(4).tolist()
     [0.0443, 0.0443, 0.1577]
     """
-    data = Data.of(data)
-    table = key_table(data, scenario, register=register)
+    table = key_table(data, scenario, keys, register)
     weights = survey_weights(data, scenario) if scenario.attack == "M5" else None
-    return individual_risk_of(table, scenario, weights, method=method, quantile=quantile)
+    key = ("individual_risk", id(table), scenario.attack, method, quantile)
+    risk: IndividualRisk = data.once(key, lambda: IndividualRisk.of(table, scenario, weights, method, quantile))
+    return risk

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Annotated, Any
 
 import numpy as np
 
 from tacita import check, frame
-from tacita.arrays import Floats, Ints
+from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
-from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table
+from tacita.measures import measure
+from tacita.parameters import Doc
 from tacita.result import Result, percent
 from tacita.scenario import Scenario
+from tacita.verdict import Verdict
 
 LEVELS = (2, 3, 5)
 
@@ -28,51 +31,101 @@ def violations(count: Floats, records: Ints, k: int) -> int:
 class KAnonymity(Result):
     """How many records violate k-anonymity, in the sample and in the estimated population."""
 
-    size: int
-    """Number of records."""
+    table: KeyTable
+    """The keys."""
     levels: tuple[int, ...]
     """The values of k."""
-    sample: tuple[int, ...]
-    """Records with f < k."""
-    population: tuple[int, ...]
-    """Records with F < k."""
-    least: float
-    """The smallest f: the file is k-anonymous for this k."""
-    rule: str
-    """The missing-value rule."""
 
-    def __str__(self) -> str:
-        parts = [
+    @property
+    def size(self) -> int:
+        """Number of records."""
+        return self.table.size
+
+    @cached_property
+    def sample(self) -> tuple[int, ...]:
+        """By k: records with f < k."""
+        return tuple(self.below(k) for k in self.levels)
+
+    @cached_property
+    def population(self) -> tuple[int, ...]:
+        """By k: records with F < k."""
+        return tuple(violations(self.table.population_count, self.table.records, k) for k in self.levels)
+
+    @property
+    def least(self) -> float:
+        """The smallest f: the file is k-anonymous for this k."""
+        return float(np.min(self.table.sample_count))
+
+    @property
+    def rule(self) -> str:
+        """The missing-value rule."""
+        return str(self.table.rule)
+
+    @property
+    def not_valid(self) -> str:
+        """Why counts of keys say nothing; empty if they do."""
+        return self.table.keys_not_valid
+
+    def below(self, k: int) -> int:
+        """Records with f < k."""
+        return violations(self.table.sample_count, self.table.records, k)
+
+    def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
+        """Whether no record is below the policy's k."""
+        limited = policy.limit_of("k_anonymity")
+        if limited is None:
+            return ()
+        if self.not_valid:
+            return (Verdict("k", limited.limit, None, None, self.not_valid),)
+        count = self.below(limited.limit)
+        found = check.counted(count, "record") if count else "no record"
+        return (Verdict("k", limited.limit, count, count == 0, f"{found} below k = {limited.limit}"),)
+
+    def unsafe_records(self, policy: Any) -> Bools | None:
+        """By record whether it is below the policy's k."""
+        return None if policy.k is None else self.table.per_record(self.table.sample_count < policy.k)
+
+    @property
+    def headline(self) -> str:
+        """Records that violate k-anonymity."""
+        if not self.levels:
+            return f"{check.counted(self.size, 'record')}: too few for any k"
+        return self._violations()[0]
+
+    def _violations(self) -> list[str]:
+        return [
             f"{found:,} of {self.size:,} records violate {k}-anonymity ({percent(found / self.size)})"
             for k, found in zip(self.levels, self.sample, strict=True)
         ]
-        parts = parts or [f"{check.counted(self.size, 'record')}: too few for any k"]
-        return "\n".join(parts) + f"\nmissing values: {self.rule}"
+
+    def sentences(self) -> list[str]:
+        """The same for further k, and the missing-value rule."""
+        return [*self._violations()[1:], f"missing values: {self.rule}"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Records below each k, in the sample and in the population."""
+        levels = [str(k) for k in self.levels]
+        return {
+            "sample": dict(zip(levels, self.sample, strict=True)),
+            "population": dict(zip(levels, self.population, strict=True)),
+            "least": self.least,
+            "missing": self.rule,
+        }
 
     def to_frame(self) -> frame.Frame:
         """One row per k."""
         return frame.table({"k": self.levels, "sample": self.sample, "population": self.population})
 
 
-def k_anonymity_of(table: KeyTable, levels: Iterable[int] = LEVELS) -> KAnonymity:
-    """k-anonymity of a key table."""
-    chosen = tuple(sorted({check.whole("k", k, 2) for k in levels}))
-    if chosen and chosen[-1] > table.size:
-        raise TacitaError(
-            f"k must be at most the number of records, {table.size:,}; got {chosen[-1]:,}. "
-            f"Choose a smaller k, or false in the policy for none."
-        )
-    return KAnonymity(
-        size=table.size,
-        levels=chosen,
-        sample=tuple(violations(table.sample_count, table.records, k) for k in chosen),
-        population=tuple(violations(table.population_count, table.records, k) for k in chosen),
-        least=float(np.min(table.sample_count)),
-        rule=str(table.rule),
-    )
-
-
-def k_anonymity(data: Any, scenario: Scenario, k: int | Iterable[int] = LEVELS, register: Any = None) -> KAnonymity:
+@measure(needs="keys")
+def k_anonymity(
+    data: Any,
+    scenario: Scenario,
+    *,
+    k: Annotated[Any, Doc("One or more values of k.")] = LEVELS,
+    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
+    register: Annotated[Any, Doc("A file of the population with the same keys: F is then known.")] = None,
+) -> KAnonymity:
     """How many records share their key with fewer than k - 1 others, for each k.
 
     A record that violates k-anonymity stands out: whoever knows its key is left with fewer than k candidates.
@@ -84,11 +137,21 @@ def k_anonymity(data: Any, scenario: Scenario, k: int | Iterable[int] = LEVELS, 
     >>> k_anonymity(people, Scenario(keys=["sex", "region"]), k=2).sample
     (2,)
     """
-    table = key_table(Data.of(data), scenario, register=register)
+    table = key_table(data, scenario, keys, register)
+    return KAnonymity(table, _levels(k, table.size))
+
+
+def _levels(k: Any, size: int) -> tuple[int, ...]:
+    """The values of k, in ascending order; unasked, none above the number of records."""
     if k is LEVELS:
-        # Nobody asked for a k above the number of records.
-        return k_anonymity_of(table, [level for level in LEVELS if level <= table.size])
+        return tuple(level for level in LEVELS if level <= size)
     levels = tuple(k) if isinstance(k, Iterable) else (k,)
     if not levels:
         raise TacitaError("k must be one or more whole numbers of at least 2; got none.")
-    return k_anonymity_of(table, levels)
+    chosen = tuple(sorted({check.whole("k", level, 2) for level in levels}))
+    if chosen[-1] > size:
+        raise TacitaError(
+            f"k must be at most the number of records, {size:,}; got {chosen[-1]:,}. "
+            f"Choose a smaller k, or false in the policy for none."
+        )
+    return chosen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from tacita.data import Data
 from tacita.data.data import among_codes
 from tacita.distance.comparison import check_sizes
 from tacita.keys.matching import combined
+from tacita.measures import at_least, measure
+from tacita.parameters import Doc
 from tacita.result import Result, percent
-from tacita.scenario import Scenario, with_codes
+from tacita.scenario import Scenario
 
 
 def neighbours(groups: Ints, values: Floats, wanted: Ints, centre: Floats, reach: Floats) -> Ints:
@@ -46,6 +48,11 @@ class MixedUniqueness(Result):
     """Whether tolerances are shares of the record's own value."""
 
     @property
+    def least(self) -> int:
+        """The smallest number of records within the tolerance of one."""
+        return int(self.count.min())
+
+    @property
     def unique(self) -> int:
         """Records that nobody else could be."""
         return int((self.count == 1).sum())
@@ -71,13 +78,18 @@ class MixedUniqueness(Result):
         """The number of candidates of each record."""
         return {"candidates": self.count}
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Unique records, and what was taken as known."""
         return {"unique": self.unique, "tolerance": dict(self.tolerance), "relative": self.relative}
 
 
+@measure(needs="numeric_keys", limit=at_least("least", "the smallest number of records within the tolerance"))
 def mixed_uniqueness(
-    data: Any, scenario: Scenario, tolerance: Mapping[str, float] | float, *, relative: bool = False
+    data: Any,
+    scenario: Scenario,
+    tolerance: Annotated[Any, Doc("How far numbers may lie apart, one for all or by key; 5 % unless given.")] = None,
+    *,
+    relative: Annotated[bool, Doc("Whether a tolerance is a share of the number.")] = False,
 ) -> MixedUniqueness:
     """How many records share the categorical keys and lie within a tolerance of the numeric keys.
 
@@ -92,8 +104,8 @@ def mixed_uniqueness(
     >>> mixed_uniqueness(firms, scenario, 0.05, relative=True).count.tolist()
     [2, 2, 1, 1]
     """
-    data = with_codes(Data.of(data), scenario)
-    scenario.check_against(data)
+    if tolerance is None:
+        tolerance, relative = 0.05, True
     if not scenario.numeric_keys:
         raise TacitaError("mixed uniqueness needs numeric keys; pass numeric_keys=[...] in the scenario.")
     widths = _widths(scenario, tolerance)

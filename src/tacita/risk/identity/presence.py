@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from tacita import frame
 from tacita.arrays import Floats
 from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table, register_keys
+from tacita.measures import at_least, measure
+from tacita.parameters import Doc
 from tacita.result import Result, number, percent
 from tacita.scenario import Scenario
 
@@ -37,7 +39,14 @@ class Presence(Result):
         least = 0.0 if self.absent else float(self.share.min())
         return least, float(self.share.max())
 
-    def __str__(self) -> str:
+    @property
+    def not_valid(self) -> str:
+        """Why f and F say nothing; empty if they do."""
+        return self.table.not_valid
+
+    @property
+    def headline(self) -> str:
+        """k-map and delta-presence."""
         least, greatest = self.delta
         source = "known from the register" if self.table.source == "register" else "estimated"
         return (
@@ -54,17 +63,19 @@ class Presence(Result):
         """The probability that a unit with the record's key is in the file."""
         return {"presence": self.table.per_record(self.share)}
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """k-map and delta."""
         return {"k_map": self.k_map, "delta": list(self.delta), "keys_absent_from_the_file": self.absent}
 
 
-def presence_of(table: KeyTable, absent: int | None = None) -> Presence:
-    """k-map and delta-presence of a key table."""
-    return Presence(table, np.minimum(1.0, table.sample_count / table.population_count), absent)
-
-
-def presence(data: Any, scenario: Scenario, *, register: Any = None) -> Presence:
+@measure(needs="keys", limit=at_least("k_map", "the smallest F"))
+def presence(
+    data: Any,
+    scenario: Scenario,
+    *,
+    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
+    register: Annotated[Any, Doc("A file of the population with the same keys: F is then known.")] = None,
+) -> Presence:
     """k-map (the smallest F) and delta-presence (the range of f/F), with a register or estimated from the weights.
 
     Being in the file can itself be sensitive: a register of patients, of the convicted, of the poor.
@@ -78,12 +89,9 @@ def presence(data: Any, scenario: Scenario, *, register: Any = None) -> Presence
     >>> found.k_map, found.delta
     (5.0, (0.0, 0.25))
     """
-    data = Data.of(data)
-    if register is None:
-        return presence_of(key_table(data, scenario))
-    population = Data.of(register)
-    table = key_table(data, scenario, register=population)
-    return presence_of(table, _absent(table, population, scenario))
+    table = key_table(data, scenario, keys, register)
+    share = np.minimum(1.0, table.sample_count / table.population_count)
+    return Presence(table, share, None if register is None else _absent(table, Data.of(register), scenario))
 
 
 def _absent(table: KeyTable, register: Data, scenario: Scenario) -> int:

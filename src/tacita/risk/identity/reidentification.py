@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.special import gammaincinv
 
 from tacita import frame
+from tacita.measures import at_most, measure
+from tacita.parameters import Doc, OneOf, Share
 from tacita.result import Result, number, percent
-from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk
+from tacita.risk.identity.individual_risk import METHODS, IndividualRisk, individual_risk
 from tacita.risk.identity.negative_binomial import reciprocal_variance
 from tacita.scenario import Scenario
+from tacita.verdict import Verdict
 
 LEVEL = 0.95
 
@@ -34,6 +37,31 @@ class Reidentification(Result):
     """The attack model."""
     quantile: float | None = None
     """The quantile of F at which the risks were taken; None: their expectation."""
+    not_valid: str = ""
+    """Why the figures do not hold for this file; empty if they do."""
+
+    @classmethod
+    def of(cls, risk: IndividualRisk) -> Reidentification:
+        """The expected re-identifications of individual risks.
+
+        The sum runs over records (n_k of them carry key k), never over the f_k that count for a key: with missing
+        values one record counts for several keys.
+        """
+        table = risk.table
+        expected = math.fsum(risk.attack_total * risk.base)
+        variance = 0.0
+        if table.source != "register" and risk.quantile is None:
+            of_reciprocal = reciprocal_variance(table.sample_count, table.sampling_probability)
+            variance = math.fsum(np.square(risk.attack_total) * of_reciprocal)
+        return cls(
+            size=table.size,
+            expected=expected,
+            interval=interval(expected, variance),
+            lower_with_errors=risk.error_free * expected,
+            attack=risk.attack_model,
+            quantile=risk.quantile,
+            not_valid=risk.not_valid,
+        )
 
     @property
     def rate(self) -> float:
@@ -45,11 +73,34 @@ class Reidentification(Result):
         """95 % interval of the rate."""
         return self.interval[0] / self.size, self.interval[1] / self.size
 
-    def __str__(self) -> str:
+    def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
+        """Whether the re-identification rate is at most the policy's."""
+        limited = policy.limit_of("reidentification")
+        if limited is None:
+            return ()
+        if self.not_valid:
+            return (Verdict("rate", limited.limit, None, None, self.not_valid),)
+        holds = self.rate <= limited.limit
+        why = f"a re-identification rate {'within' if holds else 'above'} {100 * limited.limit:g} %"
+        return (Verdict("rate", limited.limit, self.rate, holds, why),)
+
+    @property
+    def headline(self) -> str:
+        """Expected re-identifications, their share and interval."""
         low, high = (number(end) for end in self.interval)
         ends = f", 95 % interval under the model {low} to {high}" if self.interval[0] < self.interval[1] else ""
         at = "" if self.quantile is None else f" at quantile {self.quantile:g} of F"
         return f"{number(self.expected)} expected re-identifications{at} ({percent(self.rate)} of {self.size:,}{ends})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """ER, the rate and their intervals."""
+        return {
+            "expected_reidentifications": self.expected,
+            "expected_interval": list(self.interval),
+            "expected_with_key_errors": self.lower_with_errors,
+            "rate": self.rate,
+            "rate_interval": list(self.rate_interval),
+        }
 
     def to_frame(self) -> frame.Frame:
         """One row: ER, its interval, the rate and its interval."""
@@ -74,35 +125,17 @@ def interval(expected: float, variance: float, level: float = LEVEL) -> tuple[fl
     return low, high
 
 
-def reidentification_of(risk: IndividualRisk) -> Reidentification:
-    """Expected re-identifications of individual risks.
-
-    The sum runs over records (n_k of them carry key k), never over the f_k that count for a key: with missing values
-    one record counts for several keys.
-    """
-    table = risk.table
-    expected = math.fsum(risk.attack_total * risk.base)
-    variance = 0.0
-    if table.source != "register" and risk.quantile is None:
-        of_reciprocal = reciprocal_variance(table.sample_count, table.sampling_probability)
-        variance = math.fsum(np.square(risk.attack_total) * of_reciprocal)
-    return Reidentification(
-        size=table.size,
-        expected=expected,
-        interval=interval(expected, variance),
-        lower_with_errors=risk.error_free * expected,
-        attack=risk.attack_model,
-        quantile=risk.quantile,
-    )
-
-
+@measure(needs="keys", limit=at_most("rate", "the re-identification rate"))
 def reidentification(
     data: Any,
     scenario: Scenario,
     *,
-    method: str = "exact",
-    quantile: float | None = None,
-    register: Any = None,
+    method: Annotated[str, OneOf(METHODS), Doc("`exact`, or `approximate` as in sdcMicro.")] = "exact",
+    quantile: Annotated[
+        float | None, Share(zero=False, one=False), Doc("The risk at this quantile of F instead of its mean.")
+    ] = None,
+    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
+    register: Annotated[Any, Doc("A file of the population with the same keys: F is then known.")] = None,
 ) -> Reidentification:
     """How many records an intruder is expected to re-identify, with a 95 % interval.
 
@@ -117,4 +150,5 @@ def reidentification(
     >>> print(reidentification(people, Scenario(keys=["region"], weight="w")))
     0.246 expected re-identifications (8.21 % of 3, 95 % interval under the model 0.00635 to 0.906)
     """
-    return reidentification_of(individual_risk(data, scenario, method=method, quantile=quantile, register=register))
+    risk = individual_risk(data, scenario, method=method, quantile=quantile, keys=keys, register=register)
+    return Reidentification.of(risk)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from tacita import check, frame
+from tacita import frame
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
+from tacita.measures import measure
+from tacita.parameters import AtLeast, Doc, OneOf, Share
 from tacita.result import Result, number, percent
-from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk
+from tacita.risk.identity.individual_risk import METHODS, IndividualRisk, individual_risk
 from tacita.scenario import Scenario
 
 
@@ -33,13 +35,15 @@ class RiskThreshold(Result):
         """Re-identification rate once no record is above the threshold, at most."""
         return self.expected / self.size
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The threshold and what it means."""
         return (
             f"threshold {self.risk:.3g}: {self.unsafe:,} of {self.size:,} records above it; once protected, "
             f"at most {number(self.expected)} expected re-identifications ({percent(self.rate)})"
         )
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Threshold, unsafe records, expected re-identifications and rate after protection."""
         return {"risk": self.risk, "unsafe": self.unsafe, "expected": self.expected, "rate": self.rate}
 
@@ -109,33 +113,20 @@ class Curve:
         return self.at(float(self.risk[np.flatnonzero(self.unsafe <= unsafe)[0]]))
 
 
-def risk_threshold_of(
-    risk: IndividualRisk, *, threshold: float | None = None, rate: float | None = None, unsafe: int | None = None
-) -> RiskThreshold:
-    """The threshold of individual risks; see `risk_threshold`."""
-    given = [
-        name for name, value in (("threshold", threshold), ("rate", rate), ("unsafe", unsafe)) if value is not None
-    ]
-    if len(given) != 1:
-        raise TacitaError(f"give one of threshold, rate and unsafe; got {' and '.join(given) or 'none'}.")
-    curve = Curve.of(risk)
-    if threshold is not None:
-        return curve.at(check.share("threshold", threshold))
-    if rate is not None:
-        return curve.for_expected(check.share("rate", rate, zero=False) * curve.size)
-    return curve.for_unsafe(check.whole("unsafe", unsafe, 0))
-
-
+@measure(needs="keys")
 def risk_threshold(
     data: Any,
     scenario: Scenario,
     *,
-    threshold: float | None = None,
-    rate: float | None = None,
-    unsafe: int | None = None,
-    method: str = "exact",
-    quantile: float | None = None,
-    register: Any = None,
+    threshold: Annotated[float | None, Share(), Doc("The threshold on the individual risk.")] = None,
+    rate: Annotated[float | None, Share(zero=False), Doc("Or the re-identification rate that is tolerated.")] = None,
+    unsafe: Annotated[int | None, AtLeast(0), Doc("Or how many records may be above it.")] = None,
+    method: Annotated[str, OneOf(METHODS), Doc("`exact`, or `approximate` as in sdcMicro.")] = "exact",
+    quantile: Annotated[
+        float | None, Share(zero=False, one=False), Doc("The risk at this quantile of F instead of its mean.")
+    ] = None,
+    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
+    register: Annotated[Any, Doc("A file of the population with the same keys: F is then known.")] = None,
 ) -> RiskThreshold:
     """Set a threshold on the individual risk three ways: give one of the three, get the other two.
 
@@ -150,5 +141,12 @@ def risk_threshold(
     >>> print(risk_threshold(people, Scenario(keys=["region"], weight="w"), rate=0.05))
     threshold 0.0443: 1 of 3 records above it; once protected, at most 0.133 expected re-identifications (4.43 %)
     """
-    risk = individual_risk(data, scenario, method=method, quantile=quantile, register=register)
-    return risk_threshold_of(risk, threshold=threshold, rate=rate, unsafe=unsafe)
+    chosen = {"threshold": threshold, "rate": rate, "unsafe": unsafe}
+    given = [name for name, value in chosen.items() if value is not None]
+    if len(given) != 1:
+        raise TacitaError(f"give one of threshold, rate and unsafe; got {' and '.join(given) or 'none'}.")
+    risk = individual_risk(data, scenario, method=method, quantile=quantile, keys=keys, register=register)
+    curve = Curve.of(risk)
+    if threshold is not None:
+        return curve.at(threshold)
+    return curve.for_expected(rate * curve.size) if rate is not None else curve.for_unsafe(unsafe or 0)

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from tacita import check, frame
 from tacita.arrays import Bools, Ints
 from tacita.check import TacitaError
-from tacita.data import Data
 from tacita.keys.matching import combined
 from tacita.keys.table import KeyTable, key_table
-from tacita.result import Result, columns
+from tacita.measures import at_most, measure
+from tacita.parameters import AtLeast, Doc
+from tacita.progress import Progress, no_progress
+from tacita.result import Result, Table
 from tacita.scenario import Scenario
 
 MOST_TABLES = 20_000
@@ -27,7 +29,7 @@ class UnsafeCombinations(Result):
 
     table: KeyTable
     """The keys."""
-    tables: tuple[tuple[str, ...], ...]
+    combinations: tuple[tuple[str, ...], ...]
     """The combinations of variables, one per table."""
     thresholds: tuple[int, ...]
     """Of each table: a cell is unsafe if it has at most so many records."""
@@ -52,23 +54,35 @@ class UnsafeCombinations(Result):
         """Records that lie in at least one unsafe cell."""
         return int(self.table.records[self.per_key > 0].sum())
 
-    def __str__(self) -> str:
-        sizes = sorted({len(names) for names in self.tables})
-        rows = [("unsafe combinations", *(f"{size} dim" for size in sizes))]
-        for name in self.table.keys:
-            rows.append((name, *(f"{self.by_variable.get((name, size), 0):,}" for size in sizes)))
-        head = (
-            f"{self.total:,} unsafe cells in {check.counted(len(self.tables), 'table')}; "
+    @property
+    def not_valid(self) -> str:
+        """Why counts of cells say nothing; empty if they do."""
+        return self.table.keys_not_valid
+
+    def unsafe_records(self, policy: Any) -> Bools:
+        """By record whether it lies in an unsafe cell."""
+        return self.table.per_record(self.per_key > 0)
+
+    @property
+    def headline(self) -> str:
+        """Unsafe cells and the records in them."""
+        return (
+            f"{self.total:,} unsafe cells in {check.counted(len(self.combinations), 'table')}; "
             f"{self.records_unsafe:,} of {self.table.size:,} records lie in one"
         )
-        return f"{head}\n{columns(rows, indent='')}"
+
+    def tables(self) -> tuple[Table, ...]:
+        """Unsafe cells by variable and number of dimensions."""
+        sizes = sorted({len(names) for names in self.combinations})
+        rows = [(name, *(self.by_variable.get((name, size), 0) for size in sizes)) for name in self.table.keys]
+        return (Table(("unsafe combinations", *(f"{size} dim" for size in sizes)), tuple(rows)),)
 
     def to_frame(self) -> frame.Frame:
         """One row per table."""
         return frame.table(
             {
-                "combination": [" x ".join(names) for names in self.tables],
-                "dimensions": [len(names) for names in self.tables],
+                "combination": [" x ".join(names) for names in self.combinations],
+                "dimensions": [len(names) for names in self.combinations],
                 "threshold": list(self.thresholds),
                 "unsafe_cells": list(self.unsafe),
                 "unsafe_records": list(self.records),
@@ -90,10 +104,10 @@ class UnsafeCombinations(Result):
         """In how many tables each record lies in an unsafe cell."""
         return {"unsafe_combinations": self.per_record()}
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Tables, unsafe cells and the records in them."""
         return {
-            "tables": len(self.tables),
+            "tables": len(self.combinations),
             "unsafe_cells": self.total,
             "records": self.records_unsafe,
             "by_variable": {name: self._by_size(name) for name in self.table.keys},
@@ -112,17 +126,18 @@ def unsafe_cells(codes: Sequence[Any], sizes: Sequence[int], records: Ints, thre
     return unsafe, cell
 
 
-def unsafe_combinations_of(
-    table: KeyTable, tables: Sequence[tuple[str, ...]], thresholds: Sequence[int]
+def count_unsafe(
+    table: KeyTable, tables: Sequence[tuple[str, ...]], thresholds: Sequence[int], progress: Progress = no_progress
 ) -> UnsafeCombinations:
-    """Unsafe combinations of a key table; missing is a category of its own, as in any table."""
+    """Unsafe cells of the tables of a key table; missing is a category of its own, as in any table."""
     by_variable: dict[tuple[str, int], int] = {}
     by_category = {
         name: np.zeros(len(values) + 1, dtype=np.int64) for name, values in zip(table.keys, table.values, strict=True)
     }
     per_key = np.zeros(len(table.codes), dtype=np.int64)
     found, in_them = [], []
-    for names, threshold in zip(tables, thresholds, strict=True):
+    for at, (names, threshold) in enumerate(zip(tables, thresholds, strict=True)):
+        progress(at / len(tables), "unsafe combinations")
         places = [table.keys.index(name) for name in names]
         sizes = [len(table.values[place]) + 1 for place in places]
         unsafe, cell = unsafe_cells([table.codes[:, place] for place in places], sizes, table.records, threshold)
@@ -160,14 +175,16 @@ def by_identification_level(levels: Mapping[str, int]) -> list[tuple[str, ...]]:
     )
 
 
+@measure(needs="keys", limit=at_most("records_unsafe", "the number of records in an unsafe cell"))
 def unsafe_combinations(
     data: Any,
     scenario: Scenario,
     *,
-    threshold: int | Iterable[int] = 3,
-    largest: int | None = None,
-    levels: Mapping[str, int] | None = None,
-    tables: Mapping[Any, int] | None = None,
+    threshold: Annotated[Any, Doc("A cell is unsafe with at most so many records; one for each size, if several.")] = 3,
+    largest: Annotated[int | None, AtLeast(1), Doc("Tables of 1 to so many keys; 3 unless given.")] = None,
+    levels: Annotated[Any, Doc("Or an identification level for each key, 1 the most identifying.")] = None,
+    tables: Annotated[Any, Doc("Or tables by name with a threshold each, as {'region x age': 10}.")] = None,
+    progress: Progress = no_progress,
 ) -> UnsafeCombinations:
     """Combinations of key values that at most `threshold` records have, in every table of a few keys.
 
@@ -184,7 +201,6 @@ def unsafe_combinations(
     >>> unsafe_combinations(people, Scenario(keys=["sex", "region"]), threshold=1).total
     3
     """
-    data = Data.of(data)
     if sum(given is not None for given in (largest, levels, tables)) > 1:
         raise TacitaError("give one of largest, levels and tables.")
     if tables is not None:
@@ -199,14 +215,14 @@ def unsafe_combinations(
         wanted = by_identification_level(levels)
         thresholds = [_one(threshold)] * len(wanted)
     else:
-        size = min(3 if largest is None else check.whole("largest", largest, 1), len(scenario.keys))
+        size = min(largest or 3, len(scenario.keys))
         wanted = list(up_to(scenario.keys, size))
         limits = _per_size(threshold, size)
         thresholds = [limits[len(names) - 1] for names in wanted]
     if len(wanted) > MOST_TABLES:
         raise TacitaError(f"that is {len(wanted):,} tables, more than {MOST_TABLES:,}; choose a smaller largest.")
     every = tuple(dict.fromkeys(name for names in wanted for name in names)) or scenario.keys
-    return unsafe_combinations_of(key_table(data, scenario, every), wanted, thresholds)
+    return count_unsafe(key_table(data, scenario, every), wanted, thresholds, progress)
 
 
 def _table(names: Any) -> tuple[str, ...]:

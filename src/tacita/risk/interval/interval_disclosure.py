@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
-from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.comparison import number_columns
+from tacita.distance.scenario_keys import NumericKeys, Unit, numeric_keys
 from tacita.distance.truth import paired
+from tacita.measures import at_most, measure
+from tacita.parameters import AtLeast, Doc, checked_options
+from tacita.progress import Progress, no_progress
 from tacita.result import Result, columns, percent
+from tacita.scenario import Scenario
 
 
 def standard_deviation(values: Floats) -> Floats:
@@ -114,7 +118,7 @@ class IntervalDisclosure(Result):
             "missing": self.missing.sum(axis=1),
         }
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The shares of the file; null where nothing can be compared."""
         known = {name: None if np.isnan(share) else share for name, share in self.by_variable.items()}
         return {
@@ -140,15 +144,18 @@ def share_text(share: float) -> str:
     return "-" if np.isnan(share) else percent(share)
 
 
+@measure(files=2, needs="numeric_keys", limit=at_most("share_all", "the share of records with every value inside"))
 def interval_disclosure(
     original: Any,
     released: Any,
-    variables: Any,
+    scenario: Scenario,
     *,
-    k: float = 0.05,
-    unit: str | None = None,
+    keys: NumericKeys = None,
+    k: Annotated[float, AtLeast(0), Doc("Half the width of an interval in standard deviations.")] = 0.05,
+    unit: Unit = None,
+    progress: Progress = no_progress,
 ) -> IntervalDisclosure:
-    """How many original values lie within a narrow interval around the released ones.
+    """How many original values of the numeric keys lie within a narrow interval around the released ones.
 
     Whoever recognises a released record learns the true values nearly exactly if they lie that near.
     A value is inside if y_ij - k s_j <= x_ij <= y_ij + k s_j, with x original, y released and s_j the standard
@@ -163,24 +170,23 @@ def interval_disclosure(
     >>> import polars as pl
     >>> firms = pl.DataFrame({"turnover": [100.0, 200.0, 300.0, 400.0]})
     >>> noisy = pl.DataFrame({"turnover": [101.0, 250.0, 260.0, 400.0]})
-    >>> found = interval_disclosure(firms, noisy, ["turnover"])
+    >>> found = interval_disclosure(firms, noisy, Scenario(numeric_keys=["turnover"]))
     >>> found.share_all, found.inside[:, 0].tolist()
     (0.5, [True, False, False, True])
     """
-    width = check.number("k", k)
-    if width < 0:
-        raise TacitaError(f"k must be at least 0; got {k!r}.")
-    names, x, y, record = pairs_of_values(original, released, variables, unit)
+    width = checked_options(interval_disclosure, {"k": k})["k"]
+    names = numeric_keys("interval_disclosure", scenario, keys)
+    progress(0.0, "comparing values")
+    x, y, record = pairs_of_values(original, released, names, unit)
     inside = within(x, y, width * standard_deviation(y))
     return IntervalDisclosure(names, width, inside, np.isnan(x) | np.isnan(y), record)
 
 
 def pairs_of_values(
-    original: Any, released: Any, variables: Any, unit: str | None
-) -> tuple[tuple[str, ...], Floats, Floats, Ints]:
-    """The variables, the original and the released values of each released record, and its number."""
+    original: Any, released: Any, names: tuple[str, ...], unit: str | None
+) -> tuple[Floats, Floats, Ints]:
+    """The original and the released values of each released record, and its number."""
     original, released = Data.of(original), Data.of(released)
-    names = check.names("variables", variables)
     y = number_columns(released, names, "released")
     x = number_columns(original, names, "original")[paired(original, released, unit)]
-    return names, x, y, released.record
+    return x, y, released.record

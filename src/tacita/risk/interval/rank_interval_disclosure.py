@@ -1,19 +1,24 @@
-"""Interval disclosure by ranks: how near do records stay to their place in the order?"""
+"""Interval disclosure by ranks: how near do released values stay to the ranks of the original ones?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
+from tacita.distance.scenario_keys import NumericKeys, Unit, numeric_keys
+from tacita.measures import at_most, measure
+from tacita.parameters import Doc
+from tacita.progress import Progress, no_progress
 from tacita.result import Result, columns
 from tacita.risk.interval.interval_disclosure import inside_shares, pairs_of_values, share_text
+from tacita.scenario import Scenario
 
 
 def mid_ranks(values: Floats) -> Floats:
@@ -21,8 +26,8 @@ def mid_ranks(values: Floats) -> Floats:
     ranks = np.full(values.shape, np.nan)
     for at, column in enumerate(values.T):
         shown = ~np.isnan(column)
-        _, place, count = np.unique(column[shown], return_inverse=True, return_counts=True)
-        ranks[shown, at] = (np.cumsum(count) - (count - 1) / 2.0)[place]
+        _, group, count = np.unique(column[shown], return_inverse=True, return_counts=True)
+        ranks[shown, at] = (np.cumsum(count) - (count - 1) / 2.0)[group]
     return ranks
 
 
@@ -122,7 +127,7 @@ class RankIntervalDisclosure(Result):
             "missing": gone.sum(axis=1),
         }
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The shares of the file; null where nothing can be compared."""
         widths = [f"{width:g}" for width in self.widths]
         return {
@@ -139,15 +144,20 @@ def _known(share: float) -> float | None:
     return None if np.isnan(share) else share
 
 
+@measure(files=2, needs="numeric_keys", limit=at_most("share", "the mean share of values inside"))
 def rank_interval_disclosure(
     original: Any,
     released: Any,
-    variables: Any,
+    scenario: Scenario,
     *,
-    widths: Iterable[float] = range(1, 11),
-    unit: str | None = None,
+    keys: NumericKeys = None,
+    widths: Annotated[Iterable[float], Doc("Half the widths of the intervals, in percent of the records.")] = range(
+        1, 11
+    ),
+    unit: Unit = None,
+    progress: Progress = no_progress,
 ) -> RankIntervalDisclosure:
-    """How many released values keep about the rank of the original ones.
+    """How many released values of the numeric keys keep about the rank of the original ones.
 
     Who knows that a firm is the largest, or among the upper tenth, needs no values: the order is enough to find it.
     A value is inside an interval of p percent if |rank(x_ij) - rank(y_ij)| <= p n / 100, with the mean rank for equal
@@ -162,12 +172,14 @@ def rank_interval_disclosure(
     >>> import polars as pl
     >>> firms = pl.DataFrame({"turnover": [100.0, 200.0, 300.0, 400.0]})
     >>> noisy = pl.DataFrame({"turnover": [101.0, 290.0, 280.0, 400.0]})
-    >>> found = rank_interval_disclosure(firms, noisy, ["turnover"], widths=[10, 25])
+    >>> found = rank_interval_disclosure(firms, noisy, Scenario(numeric_keys=["turnover"]), widths=[10, 25])
     >>> found.share, found.difference[:, 0].tolist()
     (0.75, [0.0, 25.0, 25.0, 0.0])
     """
     percents = _percentages(widths)
-    names, x, y, record = pairs_of_values(original, released, variables, unit)
+    names = numeric_keys("rank_interval_disclosure", scenario, keys)
+    progress(0.0, "comparing ranks")
+    x, y, record = pairs_of_values(original, released, names, unit)
     return RankIntervalDisclosure(names, percents, rank_difference(x, y), record)
 
 

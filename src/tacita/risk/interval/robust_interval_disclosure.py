@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -12,9 +12,14 @@ from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.distance.covariance import mcd, squared_distance
+from tacita.distance.scenario_keys import NumericKeys, Unit, numeric_keys
+from tacita.measures import measure
+from tacita.parameters import AtLeast, Doc, OneOf, checked_options
+from tacita.progress import Progress, no_progress
 from tacita.random import Draws
 from tacita.result import Result, columns, number, percent
 from tacita.risk.interval.interval_disclosure import pairs_of_values
+from tacita.scenario import Scenario
 
 WIDTH = 0.05
 """An interval is this many robust Mahalanobis distances wide, before k."""
@@ -153,7 +158,7 @@ class RobustIntervalDisclosure(Result):
             "unsafe_alone": self.unsafe_alone,
         }
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The figures of the file and the constants behind them."""
         return {
             "rmdid1": self.rmdid1,
@@ -171,18 +176,21 @@ class RobustIntervalDisclosure(Result):
         }
 
 
+@measure(files=2, needs="numeric_keys")
 def robust_interval_disclosure(
     original: Any,
     released: Any,
-    variables: Any,
+    scenario: Scenario,
     *,
-    k: float = 0.01,
-    k2: float = 0.05,
-    least: int = 1,
-    scale: str = "own",
-    covariance: Any = None,
-    seed: int = 0,
-    unit: str | None = None,
+    keys: NumericKeys = None,
+    k: Annotated[float, AtLeast(0), Doc("Half the width of the interval of a record, in its D.")] = 0.01,
+    k2: Annotated[float, AtLeast(0), Doc("Released records within this distance hide a record.")] = 0.05,
+    least: Annotated[int, AtLeast(1), Doc("So many released records nearby hide a record.")] = 1,
+    scale: Annotated[str, OneOf(SCALES), Doc("Scale each file by its own, or both by the original's.")] = "own",
+    covariance: Annotated[Any, Doc("Covariance of the scaled original; the robust one (MCD) unless given.")] = None,
+    seed: Annotated[int, Doc("Draws the starts of the MCD.")] = 0,
+    unit: Unit = None,
+    progress: Progress = no_progress,
 ) -> RobustIntervalDisclosure:
     """How many released values lie inside intervals that widen with the outlyingness of the record (RMD).
 
@@ -192,34 +200,35 @@ def robust_interval_disclosure(
     variable j, and still unsafe (RMDID2) if fewer than `least` other released records lie within Euclidean distance k2.
 
     `scale="own"` scales each file by its own mean and standard deviation, as sdcMicro does; `"original"` both by the
-    original's. `covariance` takes the place of the MCD covariance of the scaled original. The seed draws the starts of
-    the MCD, nothing else.
+    original's. `covariance` replaces the MCD covariance of the scaled original. The seed draws the starts of the MCD,
+    nothing else.
 
     Reference: Templ and Meindl (2008), Robust statistics meets SDC. Privacy in Statistical Databases, LNCS 5262.
 
     >>> import polars as pl
     >>> firms = pl.DataFrame({"a": [1.0, 2.0, 3.0, 4.0, 5.0, 60.0], "b": [2.0, 1.0, 4.0, 3.0, 6.0, 5.0]})
-    >>> found = robust_interval_disclosure(firms, firms, ["a", "b"], covariance=[[1, 0], [0, 1]])
+    >>> found = robust_interval_disclosure(firms, firms, Scenario(numeric_keys=["a", "b"]), covariance=[[1, 0], [0, 1]])
     >>> found.rmdid1, found.distance.round(3).tolist()
     (1.0, [0.047, 0.071, 0.024, 0.023, 0.069, 0.109])
     """
-    width, near = (check.number(what, value) for what, value in (("k", k), ("k2", k2)))
-    if min(width, near) < 0:
-        raise TacitaError(f"k and k2 must be at least 0; got {k!r} and {k2!r}.")
-    least = check.whole("least", least, 1)
-    check.one_of("scale", scale, SCALES)
-    names, x, y, record = pairs_of_values(original, released, variables, unit)
+    options = {"k": k, "k2": k2, "least": least, "scale": scale}
+    width, near, least, scale = checked_options(robust_interval_disclosure, options).values()
+    names = numeric_keys("robust_interval_disclosure", scenario, keys)
+    progress(0.0, "comparing values")
+    x, y, record = pairs_of_values(original, released, names, unit)
     compared: Bools = np.asarray(~(np.isnan(x) | np.isnan(y)).any(axis=1))
     rows = np.flatnonzero(compared)
     if len(rows) < 2:
         raise TacitaError(f"robust intervals need at least 2 records without missing values; got {len(rows)}.")
     scaled_x = scaled(x[rows], x[rows], names)
     scaled_y = scaled(y[rows], x[rows] if scale == "original" else y[rows], names)
+    progress(0.1, "estimating the covariance")
     if covariance is None:
         covariance = mcd(scaled_x, Draws(seed).step("mcd"), records=record[rows]).covariance
     distance = WIDTH * np.sqrt(squared_distance(scaled_x, np.zeros(len(names)), _matrix(covariance, len(names))))
     inside = strictly_within(scaled_x, scaled_y, width * distance)
     unsafe = np.flatnonzero(inside.any(axis=1))
+    progress(0.7, "looking for records nearby")
     crowded = np.zeros(len(rows), dtype=np.bool_)
     crowded[unsafe] = ~few_neighbours(scaled_y, unsafe, near, least)
     every = len(record)
@@ -242,7 +251,7 @@ def scaled(values: Floats, by: Floats, names: tuple[str, ...]) -> Floats:
     spread = by.std(axis=0, ddof=1)
     constant = [name for name, low, high in zip(names, by.min(axis=0), by.max(axis=0), strict=True) if low == high]
     if constant:
-        raise TacitaError(f"variables must vary; {check.quoted(constant)} is constant, leave it out.")
+        raise TacitaError(f"keys must vary; {check.quoted(constant)} is constant, leave it out.")
     moved: Floats = (values - by.mean(axis=0)) / spread
     return moved
 

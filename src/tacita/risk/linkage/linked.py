@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
-from tacita.check import TacitaError
-from tacita.data import Data
-from tacita.distance.comparison import DISTANCES, Compared, common_numbers, common_values
-from tacita.distance.truth import same_unit
 from tacita.result import Result, number, percent
 
 
@@ -139,7 +135,7 @@ class Linkage(Result):
             **({} if self.correct is None else {"correct": self.correct}),
         }
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Links of every kind; null where the truth is not known."""
         known = self.correct is not None
         return {
@@ -153,68 +149,3 @@ class Linkage(Result):
             "unlinked": self.unlinked,
             "missing": self.missing,
         }
-
-
-class Files(NamedTuple):
-    """Both files in order of record number, so that the order of rows does not matter."""
-
-    original: Data
-    released: Data
-    names: tuple[str, ...]
-    own: Ints | None
-    """By released record: the row of the original that is the same unit; None if that is not known."""
-    x_order: Ints
-    """By place in that order: the row of the original."""
-    y_order: Ints
-
-    def rows_of(self, places: Ints) -> Ints:
-        """Rows of the caller's original from places in the ordered one; -1 stays."""
-        return np.where(places < 0, -1, self.x_order[places])
-
-    @property
-    def own_places(self) -> Ints:
-        """By place of the ordered released file: the place of the same unit in the ordered original; -1: none."""
-        if self.own is None:
-            return np.full(len(self.released), -1)
-        place = np.empty(len(self.original), np.int64)
-        place[self.x_order] = np.arange(len(place))
-        own = self.own[self.y_order]
-        return np.where(own < 0, -1, place[own])
-
-    def in_rows(self, values: Any) -> Any:
-        """Values by place of the ordered released file as values by row."""
-        result = np.empty_like(values)
-        result[self.y_order] = values
-        return result
-
-    def linked(self, link: Ints, candidates: Ints, clear: Bools, correct: Floats) -> dict[str, Any]:
-        """What every linkage reports, from links by place of the ordered files."""
-        return {
-            "variables": self.names,
-            "record": self.released.record,
-            "original_record": self.original.record,
-            "link": self.in_rows(self.rows_of(link)),
-            "candidates": self.in_rows(candidates),
-            "clear": self.in_rows(clear),
-            "correct": None if self.own is None else self.in_rows(correct),
-            "own": self.own,
-        }
-
-
-def two_files(original: Any, released: Any, variables: Any, unit: str | None, external: bool) -> Files:
-    """Both files, the variables, and who is who."""
-    original, released = Data.of(original), Data.of(released)
-    names = check.names("variables", variables)
-    for what, data in (("original", original), ("released", released)):
-        if not len(data):
-            raise TacitaError(f"the {what} file has no records.")
-    own = None if external and unit is None else same_unit(original, released, unit)
-    orders = (np.argsort(data.record, kind="stable") for data in (original, released))
-    return Files(original, released, names, own, *orders)
-
-
-def compared_values(files: Files, distance: str) -> Compared:
-    """The variables in order of record number."""
-    check.one_of("distance", distance, DISTANCES)
-    values = (common_values if distance == "gower" else common_numbers)(files.original, files.released, files.names)
-    return Compared(values.original[files.x_order], values.released[files.y_order], values.nominal)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -30,9 +30,15 @@ from tacita.distance.probabilistic import (
     pair_weights,
     pattern_weights,
 )
+from tacita.distance.scenario_keys import AnyKeys, Unit, all_keys
 from tacita.keys.matching import combined
+from tacita.measures import at_most, measure
+from tacita.parameters import Doc, OneOf, Share, checked_options
+from tacita.progress import Progress, no_progress
 from tacita.result import number
-from tacita.risk.linkage.linked import Files, Linkage, two_files
+from tacita.risk.linkage.files import External, Files, two_files
+from tacita.risk.linkage.linked import Linkage
+from tacita.scenario import Scenario
 
 MOST_COMPARISONS = 2_000_000_000
 """More pairs of different records are not compared: blocks are too large."""
@@ -86,10 +92,10 @@ class ProbabilisticLinkage(Linkage):
         """The link of each record with its weight."""
         return {**super().record_columns(), "weight": np.where(np.isinf(self.weight), np.nan, self.weight)}
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Links of every kind, the cut-offs and the model."""
         return {
-            **super().figures(),
+            **super().to_dict(),
             "upper": None if np.isinf(self.upper) else self.upper,
             "lower": None if np.isinf(self.lower) else self.lower,
             "pairs": self.pairs,
@@ -130,10 +136,10 @@ def comparable(files: Files, tolerance: Any, block: tuple[str, ...]) -> Comparab
     """The variables and blocks of both files."""
     names = files.names
     if not 1 <= len(names) <= MOST_VARIABLES:
-        raise TacitaError(f"variables must be 1 to {MOST_VARIABLES}; got {len(names)}.")
+        raise TacitaError(f"keys must be 1 to {MOST_VARIABLES}; got {len(names)}.")
     both = [name for name in names if name in block]
     if both:
-        raise TacitaError(f"block and variables must differ; {check.quoted(both)} is in both.")
+        raise TacitaError(f"block and keys must differ; {check.quoted(both)} is in both.")
     widths = _widths(tolerance, names)
     pairs = [_values(files.original, files.released, name, name in widths) for name in names]
     x, y = (np.column_stack(columns) for columns in zip(*pairs, strict=True))
@@ -153,7 +159,7 @@ def _widths(tolerance: Any, names: tuple[str, ...]) -> dict[str, float]:
 
 def _values(original: Data, released: Data, name: str, as_number: bool) -> tuple[Floats, Floats]:
     for what, data in (("original", original), ("released", released)):
-        check.columns_exist(f"variables of the {what} file", (name,), data.columns)
+        check.columns_exist(f"keys of the {what} file", (name,), data.columns)
     if as_number:
         return number_columns(original, (name,), "original")[:, 0], number_columns(released, (name,), "released")[:, 0]
     return common_codes(original, released, name)
@@ -177,21 +183,27 @@ def _blocks(original: Data, released: Data, block: tuple[str, ...]) -> tuple[Int
     return groups[:n], groups[n:]
 
 
+@measure(files=2, limit=at_most("share_correct", "the share of records linked rightly"), for_perturbed=True)
 def probabilistic_linkage(
     original: Any,
     released: Any,
-    variables: Any,
+    scenario: Scenario,
     *,
-    block: Any = (),
-    tolerance: Mapping[str, float] | None = None,
-    false_links: float = 0.05,
-    missed_links: float = 0.05,
-    engine: str = "tacita",
-    unit: str | None = None,
-    external: bool = False,
+    keys: AnyKeys = None,
+    block: Annotated[tuple[str, ...], Doc("Only records that agree on these variables are compared.")] = (),
+    tolerance: Annotated[
+        Mapping[str, float] | None, Doc("By numeric variable: up to which difference values agree.")
+    ] = None,
+    false_links: Annotated[float, Share(), Doc("Greatest share of false links by the model.")] = 0.05,
+    missed_links: Annotated[float, Share(), Doc("Greatest share of missed links by the model.")] = 0.05,
+    engine: Annotated[str, OneOf(ENGINES), Doc("Who estimates the model.")] = "tacita",
+    unit: Unit = None,
+    external: External = False,
+    progress: Progress = no_progress,
 ) -> ProbabilisticLinkage:
     """Link released records by the weight of what they agree on (Fellegi and Sunter).
 
+    Records are compared on all keys of the scenario, numeric ones too, or on the `keys` given.
     Two records agree on a variable if the values are equal, or for numbers if |x - y| is within its `tolerance`; a
     missing value says nothing. With m_j and u_j the probabilities that a pair of the same unit, and another pair,
     agree on variable j, a pair has the weight sum of log2(m_j/u_j) where it agrees and log2((1-m_j)/(1-u_j)) where it
@@ -210,22 +222,26 @@ def probabilistic_linkage(
 
     >>> import tacita as tc
     >>> people = tc.household_survey().data
-    >>> found = probabilistic_linkage(people, people, ["sex", "age", "marital"], block=["region"])
+    >>> scenario = Scenario(keys=["sex", "age", "marital"])
+    >>> found = probabilistic_linkage(people, people, scenario, block=["region"])
     >>> found.unlinked
     0
     """
-    files = two_files(original, released, variables, unit, external)
-    limits = check.share("false_links", false_links), check.share("missed_links", missed_links)
-    check.one_of("engine", engine, ENGINES)
-    by = check.names("block", block)
+    names = all_keys("probabilistic_linkage", scenario, keys)
+    options = {"block": block, "false_links": false_links, "missed_links": missed_links, "engine": engine}
+    by, *limits, _ = checked_options(probabilistic_linkage, options).values()
+    files = two_files(original, released, names, unit, external)
     given = comparable(files, tolerance, by)
     inside = _inside(given)
+    progress(0.1, "comparing pairs")
     counts = count_patterns(inside, given.tolerance)
+    progress(0.4, "estimating the model")
     model = _estimated(given, counts, _most_matches(files, inside), engine)
+    progress(0.6, "linking records")
     estimator = " by Splink" if engine == "splink" else ""
     where = f", inside {', '.join(by)}" if by else ""
     return ProbabilisticLinkage(
-        **_links(files, given, inside, counts, model, limits),
+        **_links(files, given, inside, counts, model, (limits[0], limits[1])),
         how=f"Fellegi-Sunter{estimator}{where}",
         block=by,
         m=dict(zip(files.names, model.m.tolist(), strict=True)),
@@ -261,7 +277,7 @@ def _most_matches(files: Files, inside: Blocks) -> float:
 
 def _own_weights(files: Files, given: Comparable, weight: Floats) -> Floats:
     """By released record in order: the weight of the pair with its own original, NaN if they are not compared."""
-    own = files.own_places
+    own = files.own_positions
     same_block = (given.x_block[own] == given.y_block) & (given.y_block >= 0)
     known = np.flatnonzero((own >= 0) & same_block)
     weights = np.full(len(own), np.nan)

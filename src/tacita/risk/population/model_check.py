@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.stats import nbinom
@@ -14,6 +14,8 @@ from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import key_table, with_register
+from tacita.measures import measure
+from tacita.parameters import Doc, OneOf
 from tacita.random import Draws
 from tacita.result import Result, percent
 from tacita.risk.identity.negative_binomial import population_quantile
@@ -88,7 +90,7 @@ class ModelCheck(Result):
         left = f"\n{check.counted(self.left_out, 'key')} with a missing value left out" if self.left_out else ""
         return f"negative binomial model of F given f, {of}: {held}{left}"
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Keys, and by level the share of true counts that the intervals hold."""
         held = {f"{c.level:g}": {"observed": c.observed, "expected": c.expected} for c in self.coverage}
         return {"keys": len(self.f), "left_out": self.left_out, "probability": self.probability, "coverage": held}
@@ -98,8 +100,16 @@ class ModelCheck(Result):
         return frame.table({"f": self.f, "F": self.F, "p": self.p, "draw": self.draw, "position": self.position})
 
 
+@measure(needs=("keys", "register"), figure="model_check")
 def model_check(
-    data: Any, scenario: Scenario, register: Any, *, probability: str = "known", seed: int = 1
+    data: Any,
+    scenario: Scenario,
+    register: Annotated[Any, Doc("The file of the population with the same keys.")] = None,
+    *,
+    probability: Annotated[
+        str, OneOf(PROBABILITIES), Doc("`known`: f/F of the register; `estimated`: f over the sum of weights.")
+    ] = "known",
+    seed: Annotated[int, Doc("Seed of the draws.")] = 1,
 ) -> ModelCheck:
     """Compare the true population counts of the keys with draws from the model behind the individual risk.
 
@@ -119,8 +129,8 @@ def model_check(
     >>> found.f.tolist(), found.F.tolist()
     ([12.0, 8.0], [60.0, 40.0])
     """
-    data = Data.of(data)
-    check.one_of("probability", probability, PROBABILITIES)
+    if register is None:
+        raise TacitaError("the model check needs the population; pass register=... (--register FILE).")
     table = key_table(data, scenario)
     if probability == "estimated" and table.source == "census":
         raise TacitaError(

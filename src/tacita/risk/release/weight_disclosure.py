@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from tacita import check, frame
 from tacita.arrays import Codes, Floats, Ints
 from tacita.check import TacitaError
-from tacita.data import Data
 from tacita.keys.table import survey_weights
+from tacita.measures import at_most, measure
+from tacita.parameters import Doc
 from tacita.result import Result, columns, percent
-from tacita.scenario import Scenario, with_codes
+from tacita.scenario import Scenario
 
 
 class Leak(NamedTuple):
@@ -89,6 +90,11 @@ class WeightDisclosure(Result):
     leaks: dict[str, Leak]
     """By variable."""
 
+    @property
+    def greatest(self) -> float:
+        """The greatest share of a variable that is guessed right from the weight."""
+        return max((leak.guessed for leak in self.leaks.values()), default=0.0)
+
     def __str__(self) -> str:
         rows: list[tuple[str, ...]] = [("the weight tells", "guessed right", "without it", "determined", "explained")]
         rows += [(name, *(percent(part) for part in _shown(each))) for name, each in self.leaks.items()]
@@ -102,7 +108,7 @@ class WeightDisclosure(Result):
             | {part: [getattr(each, part) for each in self.leaks.values()] for part in Leak._fields}
         )
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Different and unique weights, and by variable how far they tell it."""
         leaks = {name: each._asdict() for name, each in self.leaks.items()}
         return {"different": self.different, "unique": self.unique, "variables": leaks}
@@ -112,7 +118,13 @@ def _shown(each: Leak) -> tuple[float, float, float, float]:
     return each.guessed, each.baseline, each.determined, each.explained
 
 
-def weight_disclosure(data: Any, scenario: Scenario, *, variables: Any = None) -> WeightDisclosure:
+@measure(needs="weight", limit=at_most("greatest", "the greatest share of a variable guessed right from the weight"))
+def weight_disclosure(
+    data: Any,
+    scenario: Scenario,
+    *,
+    variables: Annotated[Any, Doc("Variables that the weight could tell; strata or keys unless given.")] = None,
+) -> WeightDisclosure:
     """How far the weights reveal design variables that are to be suppressed or recoded.
 
     A weight is often N_h/n_h of the stratum: whoever has the weights and the design can read region or size class off
@@ -127,8 +139,6 @@ def weight_disclosure(data: Any, scenario: Scenario, *, variables: Any = None) -
     >>> found.leaks["region"].guessed, found.leaks["region"].baseline
     (1.0, 0.5)
     """
-    data = with_codes(Data.of(data), scenario)
-    scenario.check_against(data)
     weights = survey_weights(data, scenario)
     if weights is None:
         raise TacitaError("weight disclosure needs the weights; pass weight=... in the scenario.")

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
-from tacita.data import Data
 from tacita.keys.matching import Keys
 from tacita.keys.missing_rules import matching_counts
 from tacita.keys.table import KeyTable, key_table
+from tacita.measures import at_most, measure
+from tacita.parameters import AtLeast, Doc, OneOf, Share
+from tacita.progress import Progress, no_progress
 from tacita.result import Result, columns, number, percent
 from tacita.risk.identity.suda.scores import NO_DIS, WEIGHTS, dis_scores, largest_set, sampling_fraction_of
 from tacita.scenario import MissingRule, Scenario
@@ -24,14 +25,10 @@ from tacita.scenario import MissingRule, Scenario
 PAIR_RULES = {"conservative": "one_way", "partial": "one_way", "sdcmicro": "own_category"}
 """By which rule exact pairs are counted where the scenario's own rule does not say who is one of two."""
 
-Progress = Callable[[float, str], None]
-
 
 @dataclass(frozen=True, eq=False)
 class Suda(Result):
     """Special uniques: how few of the keys make each record unique, and which keys do it."""
-
-    figure: ClassVar[str | None] = "suda"
 
     table: KeyTable
     """The keys."""
@@ -75,6 +72,16 @@ class Suda(Result):
     def smallest(self) -> Ints:
         """By record: how many variables its smallest minimal sample unique has, 0 if there is none."""
         return self.table.per_record(self.smallest_by_key)
+
+    @property
+    def highest_dis(self) -> float:
+        """The highest DIS-SUDA score of a record."""
+        return float(self.dis_by_key.max())
+
+    @property
+    def not_valid(self) -> str:
+        """Why uniques of the keys say nothing; empty if they do."""
+        return self.table.keys_not_valid
 
     @property
     def uniques(self) -> int:
@@ -183,7 +190,7 @@ class Suda(Result):
         """Score and DIS of each record."""
         return {"suda": self.score, "dis_suda": self.dis}
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Uniques, special uniques, pairs, DIS of the file and contributions of the keys."""
         shares = dict(zip(self.table.keys, self.variable_contributions.tolist(), strict=False))
         return {
@@ -227,49 +234,6 @@ class Suda(Result):
         return frame.table(shown)
 
 
-def suda_of(
-    table: KeyTable,
-    sampling_fraction: float,
-    *,
-    largest: int | None = None,
-    score: str = "factorial",
-    contributions: bool = True,
-    progress: Progress | None = None,
-) -> Suda:
-    """SUDA of a key table."""
-    from tacita.risk.identity.suda.minimal_uniques import minimal_uniques
-
-    keys = len(table.keys)
-    check.one_of("score", score, tuple(WEIGHTS))
-    check.share("sampling_fraction", sampling_fraction, zero=False)
-    size = largest_set(keys, largest, score)
-    weights = WEIGHTS[score](keys, size)
-    rule = "wildcard" if table.rule.name == "wildcard" else "one_way"
-    unique = (_counts(table, rule) == 1) & (table.codes > 0).any(axis=1)
-    found = minimal_uniques(
-        table.codes,
-        unique,
-        weights,
-        wildcard=rule == "wildcard",
-        parts=contributions,
-        progress=lambda done: progress(done, "searching for special uniques") if progress else None,
-    )
-    pairs = int(table.records[_counts(table, PAIR_RULES.get(table.rule.name, table.rule.name)) == 2].sum())
-    return Suda(
-        table=table,
-        unique=unique,
-        by_key=found.score,
-        dis_by_key=dis_scores(found.score, pairs, sampling_fraction, keys),
-        msus_by_key=found.msus,
-        smallest_by_key=found.smallest,
-        parts=found.parts,
-        kind=score,
-        largest=size,
-        pairs=pairs,
-        sampling_fraction=sampling_fraction,
-    )
-
-
 def _counts(table: KeyTable, rule: str) -> Floats:
     """How many records count for each key, by a rule that need not be the one of the table."""
     if rule == table.rule.name or not table.has_missing:
@@ -282,15 +246,19 @@ def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
+@measure(needs="keys", limit=at_most("highest_dis", "the highest DIS-SUDA score"), figure="suda")
 def suda(
     data: Any,
     scenario: Scenario,
     *,
-    largest: int | None = None,
-    sampling_fraction: float | None = None,
-    score: str = "factorial",
-    contributions: bool = True,
-    progress: Progress | None = None,
+    largest: Annotated[int | None, AtLeast(1), Doc("Sets of at most so many keys; all unless given.")] = None,
+    sampling_fraction: Annotated[
+        float | None, Share(zero=False), Doc("n/N of the DIS-SUDA score; the scenario's unless given.")
+    ] = None,
+    score: Annotated[str, OneOf(tuple(WEIGHTS)), Doc("How a set of keys scores.")] = "factorial",
+    contributions: Annotated[bool, Doc("Whether to work out what each key contributes.")] = True,
+    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
+    progress: Progress = no_progress,
 ) -> Suda:
     """Which records are unique already on a few of the keys, and how much each key has to do with it.
 
@@ -315,7 +283,33 @@ def suda(
     >>> found.score.tolist(), found.smallest.tolist()
     ([1.0, 2.0, 2.0, 2.0], [3, 1, 1, 1])
     """
-    data = Data.of(data)
-    table = key_table(data, scenario)
+    from tacita.risk.identity.suda.minimal_uniques import minimal_uniques
+
+    table = key_table(data, scenario, keys)
     fraction = sampling_fraction_of(data, scenario) if sampling_fraction is None else sampling_fraction
-    return suda_of(table, fraction, largest=largest, score=score, contributions=contributions, progress=progress)
+    number = len(table.keys)
+    size = largest_set(number, largest, score)
+    rule = "wildcard" if table.rule.name == "wildcard" else "one_way"
+    unique = (_counts(table, rule) == 1) & (table.codes > 0).any(axis=1)
+    found = minimal_uniques(
+        table.codes,
+        unique,
+        WEIGHTS[score](number, size),
+        wildcard=rule == "wildcard",
+        parts=contributions,
+        progress=lambda done: progress(done, "searching for special uniques"),
+    )
+    pairs = int(table.records[_counts(table, PAIR_RULES.get(table.rule.name, table.rule.name)) == 2].sum())
+    return Suda(
+        table=table,
+        unique=unique,
+        by_key=found.score,
+        dis_by_key=dis_scores(found.score, pairs, fraction, number),
+        msus_by_key=found.msus,
+        smallest_by_key=found.smallest,
+        parts=found.parts,
+        kind=score,
+        largest=size,
+        pairs=pairs,
+        sampling_fraction=fraction,
+    )

@@ -9,14 +9,15 @@ from typing import Any
 
 from tacita import check, frame
 from tacita.check import TacitaError
-from tacita.data import Data
+from tacita.measures import at_most, measure
+from tacita.progress import Progress, no_progress
 from tacita.result import Result, columns, number
 from tacita.risk.identity.reidentification import interval
 from tacita.risk.population.loglinear_risk.cells import Zero, classify
 from tacita.risk.population.loglinear_risk.estimate import VARIANTS, Estimate, Specification
 from tacita.risk.population.loglinear_risk.formula import model_of, shown
 from tacita.risk.population.loglinear_risk.measures import Underfit, match_probability, unique_probability
-from tacita.risk.population.loglinear_risk.search import CRITERIA, NO_SIGN, Progress, forward, neighbours
+from tacita.risk.population.loglinear_risk.search import CRITERIA, NO_SIGN, forward, neighbours
 from tacita.scenario import Scenario
 
 SHOWN_UP_TO = 200_000
@@ -146,10 +147,6 @@ class LogLinearRisk(Result):
             }
         )
 
-    def figures(self) -> dict[str, Any]:
-        """The figures of the model, no values of the data."""
-        return self.to_dict()
-
     def to_dict(self) -> dict[str, Any]:
         """All figures, no values of the data."""
         fit = self.estimate.fit
@@ -218,6 +215,7 @@ def _neighbour_lines(risk: LogLinearRisk) -> list[str]:
     return ["  with one interaction more or less:", columns(table, "    "), *rest] if len(rows) > 1 else []
 
 
+@measure(needs=("keys", "sample"), limit=at_most("tau_1", "the expected number of population uniques in the file"))
 def loglinear_risk(
     data: Any,
     scenario: Scenario,
@@ -228,7 +226,7 @@ def loglinear_risk(
     compatibility: str | None = None,
     structural_zeros: Sequence[Zero] = (),
     choose_by: str = "B2",
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
 ) -> LogLinearRisk:
     """How many sample uniques are population unique, and how many would be matched rightly (Elamir and Skinner).
 
@@ -253,7 +251,7 @@ def loglinear_risk(
     >>> 0 < risk.tau_1 < risk.tau_2 < risk.sample_uniques
     True
     """
-    data, numeric = Data.of(data), check.names("numeric", numeric)
+    numeric = check.names("numeric", numeric)
     check.one_of("variant", variant, VARIANTS)
     check.one_of("choose_by", choose_by, CRITERIA)
     _check_together(scenario, numeric, variant, compatibility, formula, choose_by)

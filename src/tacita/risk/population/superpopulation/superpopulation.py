@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from tacita import check, frame
 from tacita.arrays import Floats
 from tacita.check import TacitaError
-from tacita.data import Data
 from tacita.keys import exact_sums
 from tacita.keys.table import KeyTable, key_table, survey_weights
+from tacita.measures import at_most, measure
+from tacita.parameters import Doc
 from tacita.result import Result, columns, number, percent
 from tacita.risk.population.superpopulation import mixtures, partitions
 from tacita.risk.population.superpopulation.models import Estimate, Model, SampleSizes, slide_negative_binomial, zayatz
@@ -92,6 +93,8 @@ class Superpopulation(Result):
     """The model that the decision rule of Dankar et al. takes; None if it was not among those asked for."""
     cautions: tuple[str, ...] = ()
     """What the reader of the figures should know."""
+    not_valid: str = ""
+    """Why the figures do not hold for this file; empty if they do."""
 
     @property
     def sampling_fraction(self) -> float:
@@ -103,6 +106,11 @@ class Superpopulation(Result):
         """The estimate of the chosen model, or of the first one asked for."""
         name = self.chosen or self.estimates[0].model
         return next(found for found in self.estimates if found.model == name)
+
+    @property
+    def population_uniques(self) -> float:
+        """Population uniques in the file, by the chosen model."""
+        return self.estimate.sample_uniques
 
     def __str__(self) -> str:
         return "\n".join([self.headline, self.rows(), *self._notes()])
@@ -155,7 +163,7 @@ class Superpopulation(Result):
             }
         )
 
-    def figures(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """By model: population uniques and those of them in the file; null where there is no estimate."""
         known = {f.model: (f.population_uniques, f.sample_uniques) for f in self.estimates}
         return {"chosen": self.chosen, "sampling_fraction": self.sampling_fraction} | {
@@ -180,33 +188,6 @@ def _figures(found: Estimate) -> tuple[str, str, str]:
     if math.isnan(found.population_uniques):
         return "-", "-", "-"
     return _count(found.population_uniques), percent(found.share), _count(found.sample_uniques)
-
-
-def superpopulation_of(
-    table: KeyTable, weights: Floats | None, *, models: str | Iterable[str] | None = None, cells: float | None = None
-) -> Superpopulation:
-    """Population uniques of a key table; see `superpopulation`."""
-    names = _names(models)
-    complete = table.complete
-    records = table.records[complete]
-    size = int(records.sum())
-    if size == 0:
-        raise TacitaError("every record has a missing key value; name fewer keys, or declare not_applicable codes.")
-    possible = _cells(table) if cells is None else check.number("cells", cells)
-    # Weights below 1 can add up to less than the file; the table has said so.
-    population = max(population_size(table, weights), float(size))
-    sizes = SampleSizes.of(records, population, possible)
-    estimates = {name: MODELS[name](sizes) for name in names}
-    return Superpopulation(
-        size=size,
-        left_out=table.size - size,
-        population=population,
-        uniques=sizes.with_size(1),
-        cells=possible,
-        estimates=tuple(estimates.values()),
-        chosen=dankar_choice(estimates, sizes.fraction),
-        cautions=(*table.cautions, *_unequal_weights(weights)),
-    )
 
 
 def _cells(table: KeyTable) -> float:
@@ -249,8 +230,14 @@ def _unequal_weights(weights: Floats | None) -> Iterator[str]:
         )
 
 
+@measure(needs=("keys", "sample"), limit=at_most("population_uniques", "the number of population uniques in the file"))
 def superpopulation(
-    data: Any, scenario: Scenario, *, models: str | Iterable[str] | None = None, cells: float | None = None
+    data: Any,
+    scenario: Scenario,
+    *,
+    models: Annotated[Any, Doc("Names of models; those that Dankar's rule needs unless given.")] = None,
+    cells: Annotated[float | None, Doc("Number of possible keys; the product of categories unless given.")] = None,
+    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
 ) -> Superpopulation:
     """How many units of the population are unique on the keys, and how many of them are in the file.
 
@@ -278,6 +265,25 @@ def superpopulation(
     >>> round(found.estimate.population_uniques, 2), found.uniques
     (2.63, 2)
     """
-    data = Data.of(data)
-    table = key_table(data, scenario)
-    return superpopulation_of(table, survey_weights(data, scenario), models=models, cells=cells)
+    table, weights = key_table(data, scenario, keys), survey_weights(data, scenario)
+    names = _names(models)
+    records = table.records[table.complete]
+    size = int(records.sum())
+    if size == 0:
+        raise TacitaError("every record has a missing key value; name fewer keys, or declare not_applicable codes.")
+    possible = _cells(table) if cells is None else cells
+    # Weights below 1 can add up to less than the file; the table has said so.
+    population = max(population_size(table, weights), float(size))
+    sizes = SampleSizes.of(records, population, possible)
+    estimates = {name: MODELS[name](sizes) for name in names}
+    return Superpopulation(
+        size=size,
+        left_out=table.size - size,
+        population=population,
+        uniques=sizes.with_size(1),
+        cells=possible,
+        estimates=tuple(estimates.values()),
+        chosen=dankar_choice(estimates, sizes.fraction),
+        cautions=(*table.cautions, *_unequal_weights(weights)),
+        not_valid=table.not_valid,
+    )

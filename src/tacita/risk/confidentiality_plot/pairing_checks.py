@@ -1,4 +1,4 @@
-"""Signs that a released file is in another order than the original: then every record would look well protected."""
+"""Signs that the records of two files are not the same units: then every record would look well protected."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ CHANCE = 2.0
 """A rank correlation below so many standard errors may be chance."""
 
 
-def doubts(original: Data, released: Data, strata: tuple[str, ...], x: Floats, y: Floats) -> tuple[str, ...]:
-    """What speaks against record i of the one file being record i of the other: one sentence each."""
+def pairing_cautions(original: Data, released: Data, strata: tuple[str, ...], x: Floats, y: Floats) -> tuple[str, ...]:
+    """Signs that record i of one file is not record i of the other, one sentence each."""
     found = []
     other = _other_stratum(original, released, strata)
     if other:
@@ -49,7 +49,7 @@ def _other_stratum(original: Data, released: Data, strata: tuple[str, ...]) -> i
 
 
 def _greatest_correlation(x: Floats, y: Floats) -> float:
-    """Spearman's rank correlation of the key that has the greatest; infinite if nothing can be said."""
+    """Spearman's rank correlation of the key that has the greatest; infinite if no key varies in both files."""
     from scipy.stats import rankdata
 
     found = []

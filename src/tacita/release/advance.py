@@ -1,0 +1,171 @@
+"""From one state of a file to the next: a plan is a fold over `advance`.
+
+States are frozen and may be kept, so that undoing a step, or trying another one, need not start again.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from tacita import frame
+from tacita.check import TacitaError
+from tacita.data import Data, Variable
+from tacita.policy import Policy
+from tacita.progress import Progress, no_progress
+from tacita.protect.parts import applied
+from tacita.protect.step import Context, Step
+from tacita.random import Draws, fresh_seed
+from tacita.release.step_log import Changes, changes, shared_rows
+from tacita.scenario import Scenario, checked, restricted, with_codes
+
+log = logging.getLogger("tacita")
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A file on its way to a release, after some steps."""
+
+    data: Data
+    """The data as they are now."""
+    scenario: Scenario = field(repr=False)
+    """The scenario of the data as they are now: without variables that are no longer there."""
+    original: Data = field(repr=False)
+    """The data before the first step."""
+    original_scenario: Scenario = field(repr=False)
+    """The scenario of the data before the first step."""
+    policy: Policy
+    """What counts as safe."""
+    draws: Draws = field(repr=False)
+    """The draws of the plan: whoever knows their seed can undo the protection."""
+    seed_given: bool = field(default=False, repr=False)
+    """Whether the seed was given by hand."""
+    steps: tuple[Step, ...] = ()
+    """The steps that were done, each with its label."""
+    changes: tuple[Changes, ...] = field(default=(), repr=False)
+    """What each of them changed."""
+
+
+def start(data: Any, scenario: Scenario, policy: Policy | None = None, seed: int | None = None) -> State:
+    """The state before the first step; without a seed a secret one is drawn.
+
+    >>> import tacita as tc
+    >>> survey = tc.household_survey(200, population=4000)
+    >>> before = start(survey.data, survey.scenario, seed=1)
+    >>> after = advance(before, tc.Round("income", base=1000))
+    >>> after.steps[0].label, len(before.changes), len(after.changes)
+    ('round income', 0, 1)
+    """
+    original, limits = Data.of(data), Policy() if policy is None else policy
+    if not isinstance(limits, Policy):
+        raise TacitaError(f"policy must be a Policy, as Policy(k=3); got {type(limits).__name__}.")
+    checked(scenario).check_against(original)
+    draws = Draws(fresh_seed() if seed is None else seed)
+    return State(original, scenario, original, scenario, limits, draws, seed is not None)
+
+
+def advance(state: State, step: Step, progress: Progress = no_progress) -> State:
+    """The state after one more step; the state given stays as it is."""
+    step = labelled(step, tuple(each.label for each in state.steps))
+    now, who = state.data, state.scenario
+    before = with_codes(state.original, state.original_scenario)
+    context = Context(who, state.policy, state.draws.step(step.label), before, progress)
+    given = with_codes(now, who)
+    made = applied(step, given, context)
+    fresh = replace(
+        made.data,
+        variables=_known_after(who, now, given, made.data),
+        perturbed=made.data.perturbed | made.perturbed,
+    )
+    done = changes(now, fresh, step, made)
+    log.info("step %s: %d cells changed", step.label, sum(done.cells.values()))
+    remaining = restricted(_followed(who, now, fresh), fresh.columns)
+    if remaining is None:
+        raise TacitaError(f"step {step.label!r} removes every key of the scenario; keep at least one key.")
+    return replace(state, data=fresh, scenario=remaining, steps=(*state.steps, step), changes=(*state.changes, done))
+
+
+def labelled(step: Step, taken: tuple[str, ...]) -> Step:
+    """The step with a label that is not taken: its own, or the usual one, with a number if need be."""
+    if step.label:
+        if step.label in taken:
+            raise TacitaError(f"labels of a plan's steps must be named once each; got {step.label!r} more than once.")
+        return step
+    label, number = step.usual_label, 1
+    while label in taken:
+        number += 1
+        label = f"{step.usual_label} {number}"
+    return replace(step, label=label)
+
+
+def _known_after(who: Scenario, before: Data, given: Data, made: Data) -> dict[str, Variable]:
+    """What is known of the variables after a step: of codes for not applicable what the file itself says.
+
+    A step is given those that only the scenario knows besides, so that it keeps them.
+    """
+    known = dict(made.variables)
+    for name, codes in who.not_applicable.items():
+        said = before.variable(name).not_applicable
+        if name not in known:
+            continue
+        if known[name] == given.variable(name):
+            known[name] = before.variable(name)
+        else:
+            unsaid = _followed_codes(tuple(code for code in codes if code not in said), before, made, name)
+            ours = _followed_codes(said, before, made, name)
+            kept = tuple(code for code in known[name].not_applicable if code in ours or code not in unsaid)
+            known[name] = replace(known[name], not_applicable=kept)
+    return known
+
+
+def _followed(who: Scenario, before: Data, after: Data) -> Scenario:
+    """The scenario with codes for not applicable as they are called after a step.
+
+    Where numbers become texts, 99 becomes '99'. If the scenario still said 99, those records would count as missing,
+    and so look like everybody, though the release tells that they are not applicable.
+    """
+    there = [name for name in who.not_applicable if name in after.columns]
+    codes = {name: _followed_codes(who.not_applicable[name], before, after, name) for name in there}
+    return replace(who, not_applicable={**who.not_applicable, **codes})
+
+
+def _followed_codes(codes: tuple[Any, ...], before: Data, after: Data, name: str) -> tuple[Any, ...]:
+    """What records with one of the codes have after a step: values that nobody else has, or that are declared missing.
+
+    A value that others have too and that is not declared missing is a category like any other.
+    """
+    was, now = shared_rows(before.record, after.record)
+    old, new, known = frame.coded(before.table, name), frame.coded(after.table, name), after.variable(name)
+    had, has = old.codes[was], new.codes[now]
+    place_of = {value: place for place, value in enumerate(old.values, start=1)}
+    places = {code: place_of[code] for code in codes if code in place_of}
+    others = set(has[~np.isin(had, list(places.values()))].tolist())
+    followed: list[Any] = []
+    for code in codes:
+        became = np.unique(has[had == places[code]]).tolist() if code in places else []
+        values = {at: new.values[at - 1] for at in became if at > 0}
+        kept = [value for at, value in values.items() if at not in others or known.is_missing(value)]
+        # A number stays the one that the scenario has: 99 of a column of decimal numbers is 99.
+        followed += [code if value == code else value for value in kept] or [code]
+    return tuple(dict.fromkeys(followed))
+
+
+def told(data: Data, who: Scenario) -> Data:
+    """The data with codes of keys for not applicable that the data themselves would take for missing.
+
+    Only the scenario of the release knows what a code is called there. Under any other one, as the one that the plan
+    was applied with, or one made for the saved file, its records would look like everybody, and the risk be too low.
+    """
+    told: dict[str, Variable] = {}
+    for name, codes in who.not_applicable.items():
+        if name not in who.all_keys:
+            continue
+        known = data.variable(name)
+        blank = bool(frame.missing(data.table, name).any())
+        unsaid = [code for code in codes if (blank if code == "" else known.is_missing(code))]
+        if unsaid:
+            told[name] = replace(known, not_applicable=tuple(dict.fromkeys([*known.not_applicable, *unsaid])))
+    return replace(data, variables={**data.variables, **told})

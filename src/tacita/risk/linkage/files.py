@@ -1,0 +1,103 @@
+"""The released file and the file of the intruder, ready to be compared."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from tacita import check
+from tacita.arrays import Bools, Floats, Ints
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.distance.comparison import DISTANCES, Compared, common_numbers, common_values
+from tacita.distance.scenario_keys import all_keys, numeric_keys
+from tacita.distance.truth import same_unit
+from tacita.parameters import Doc, OneOf
+
+Distance = Annotated[str, OneOf(DISTANCES), Doc("How far two records are apart.")]
+Standardise = Annotated[bool, Doc("Divide variables by their standard deviation over both files.")]
+External = Annotated[bool, Doc("The original is a file of the intruder with other records and columns.")]
+
+
+class Files(NamedTuple):
+    """Both files in order of record number, so that the order of rows does not matter."""
+
+    original: Data
+    released: Data
+    names: tuple[str, ...]
+    own: Ints | None
+    """By released record: the row of the original that is the same unit; None if that is not known."""
+    x_order: Ints
+    """By position in that order: the row of the original."""
+    y_order: Ints
+    """By position in that order: the row of the released file."""
+
+    def rows_of(self, positions: Ints) -> Ints:
+        """Rows of the caller's original from positions in the ordered one; -1 stays."""
+        return np.where(positions < 0, -1, self.x_order[positions])
+
+    @property
+    def own_positions(self) -> Ints:
+        """By position in the ordered released file: that of the same unit in the ordered original; -1: none."""
+        if self.own is None:
+            return np.full(len(self.released), -1)
+        position = np.empty(len(self.original), np.int64)
+        position[self.x_order] = np.arange(len(position))
+        own = self.own[self.y_order]
+        return np.where(own < 0, -1, position[own])
+
+    def in_rows(self, values: Any) -> Any:
+        """Values by position in the ordered released file as values by row."""
+        result = np.empty_like(values)
+        result[self.y_order] = values
+        return result
+
+    def linked(self, link: Ints, candidates: Ints, clear: Bools, correct: Floats) -> dict[str, Any]:
+        """What every linkage reports, from links by position in the ordered files."""
+        return {
+            "variables": self.names,
+            "record": self.released.record,
+            "original_record": self.original.record,
+            "link": self.in_rows(self.rows_of(link)),
+            "candidates": self.in_rows(candidates),
+            "clear": self.in_rows(clear),
+            "correct": None if self.own is None else self.in_rows(correct),
+            "own": self.own,
+        }
+
+
+def two_files(original: Any, released: Any, keys: tuple[str, ...], unit: str | None, external: bool) -> Files:
+    """Both files, the variables, and who is who."""
+    original, released = Data.of(original), Data.of(released)
+    for what, data in (("original", original), ("released", released)):
+        if not len(data):
+            raise TacitaError(f"the {what} file has no records.")
+    own = None if external and unit is None else same_unit(original, released, unit)
+    orders = (np.argsort(data.record, kind="stable") for data in (original, released))
+    return Files(original, released, keys, own, *orders)
+
+
+def keys_of_distance(measure: str, scenario: Any, keys: Any, distance: str) -> tuple[str, ...]:
+    """The variables that a distance is taken on: numeric ones, for Gower's those of any scale."""
+    check.one_of("distance", distance, DISTANCES)
+    return (all_keys if distance == "gower" else numeric_keys)(measure, scenario, keys)
+
+
+def compared_values(files: Files, distance: str) -> Compared:
+    """The variables in order of record number."""
+    values = (common_values if distance == "gower" else common_numbers)(files.original, files.released, files.names)
+    return Compared(values.original[files.x_order], values.released[files.y_order], values.nominal)
+
+
+def distance_text(distance: str, standardise: bool) -> str:
+    """How records are compared, in words."""
+    scaled = standardise and distance in ("euclidean", "manhattan")
+    return f"{distance} distance{', standardised' if scaled else ''}"
+
+
+def complete_values(values: Compared, rows: Ints, others: Ints, shown: Bools) -> tuple[Floats, Floats, Floats]:
+    """The variables that some released records show: of the originals that show them, of those records, and of all
+    records of both files that show them."""
+    x, every = values.original[others][:, shown], values.released[:, shown]
+    return x, values.released[rows][:, shown], np.concatenate([x, every[~np.isnan(every).any(axis=1)]])

@@ -1,0 +1,1 @@
+"""Contract checks that steps and measures from anywhere can be held to."""

@@ -1,0 +1,150 @@
+"""What every step promises, checked on one step and one file: for steps of Tacita and of other packages alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from tacita import frame
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.protect.step import CellStep, Step
+from tacita.release.plan import Plan
+from tacita.release.release import Release
+from tacita.scenario import Scenario
+
+
+def check_step(step: Step, data: Any, scenario: Scenario, *, draws: bool = False, adds_missing: bool = False) -> None:
+    """Nothing if the step keeps its contract; an AssertionError that says what it does not keep.
+
+    `draws` says that the step is random, so that another seed must give other data; `adds_missing` that it may blank
+    cells. The file should be large enough for the step to change something.
+
+    >>> import tacita as tc
+    >>> survey = tc.household_survey(200, population=4000)
+    >>> check_step(tc.Round("income", base=1000), survey.data, survey.scenario)
+    """
+    given = Data.of(data)
+    release = _applied(step, given, scenario)
+    _check_input(step, given, scenario)
+    _check_seed(step, given, scenario, release, draws)
+    _check_order(step, given, scenario, release)
+    _check_names(step, given, scenario, release)
+    _check_account(step, release)
+    _check_file(step)
+    if not adds_missing:
+        _check_missing(given, release)
+    if isinstance(step, CellStep):
+        _check_parts(step, given, scenario)
+
+
+def _applied(step: Step, data: Data, scenario: Scenario, seed: int = 7) -> Release:
+    return Plan((step,)).apply(data, scenario, seed=seed)
+
+
+def _say(holds: Any, what: str) -> None:
+    if not holds:
+        raise AssertionError(f"the step {what}")
+
+
+def _check_input(step: Step, data: Data, scenario: Scenario) -> None:
+    table, known = data.table.clone(), dict(data.variables)
+    _applied(step, data, scenario)
+    _say(data.table.equals(table) and dict(data.variables) == known, "changes what it was given")
+
+
+def _check_seed(step: Step, data: Data, scenario: Scenario, release: Release, draws: bool) -> None:
+    again, other = (_applied(step, data, scenario, seed).data for seed in (7, 8))
+    _say(again.table.equals(release.data.table), "gives other data for the same seed")
+    _say(again.record.tolist() == release.data.record.tolist(), "gives another order for the same seed")
+    if draws:
+        differs = not other.table.equals(again.table) or other.record.tolist() != again.record.tolist()
+        _say(differs, "draws, but another seed gives the same data")
+
+
+def _check_order(step: Step, data: Data, scenario: Scenario, release: Release) -> None:
+    order = np.argsort(-data.record % 7, kind="stable")
+    permuted = _applied(step, data.take(order), scenario).data
+    _say(_by_record(permuted) == _by_record(release.data), "depends on the order of the records")
+
+
+def _by_record(data: Data) -> dict[int, tuple[object, ...]]:
+    return dict(zip(data.record.tolist(), data.table.rows(), strict=True))
+
+
+def _check_names(step: Step, data: Data, scenario: Scenario, release: Release) -> None:
+    """A column that reads like a pattern, or has no name, is a column like any other."""
+    odd = {name: data.record for name in ("*", "", "a b.c") if name not in data.columns}
+    made = _applied(step, data.with_columns(odd), scenario).data
+    _say(set(odd) <= set(made.columns), "loses columns with odd names")
+    _say(_by_record(made.without(odd)) == _by_record(release.data), "does something else beside columns with odd names")
+
+
+def _check_account(step: Step, release: Release) -> None:
+    (change,) = release.changes
+    _say(isinstance(step.version, int) and step.version >= 1, "has a version that is no whole number from 1 on")
+    _say(change.version == step.version, "is logged with another version than its own")
+    changed = change.cells or change.records_removed or change.variables_removed or change.reordered
+    _say(change.mechanisms or not changed, "changes data and reports no mechanism")
+    named = {name for each in change.mechanisms for name in each["variables"]}
+    _say(set(change.cells) <= named, "changes variables that no mechanism names")
+    kinds = {each["kind"] for each in change.mechanisms}
+    _say({each["kind"] for each in change.public} <= kinds, "tells the public of what it does not report")
+
+
+def _check_file(step: Step) -> None:
+    plan = Plan((step,))
+    _say(Plan.from_dict(plan.to_dict(), known=[type(step)]) == plan, "is not the same after a plan file")
+    again = type(step)(**{each.name: getattr(step, each.name) for each in fields(step)})
+    _say(again == step, "is not the same when built again from its own parameters")
+
+
+def _check_missing(data: Data, release: Release) -> None:
+    """Who had no value has none, and who had one still has one."""
+    made = release.data
+    _, was, now = np.intersect1d(data.record, made.record, assume_unique=True, return_indices=True)
+    for name in (each for each in data.columns if each in made.columns and each not in release.changes[0].renewed):
+        same = data.missing(name)[was] == made.missing(name)[now]
+        _say(same.all(), f"gives or takes missing values of {name!r}")
+
+
+def _check_parts(step: CellStep, data: Data, scenario: Scenario) -> None:
+    """Records that are not chosen keep what they had; a step may refuse in one sentence."""
+    chosen = data.record[: len(data) // 2]
+    made = _perhaps(lambda: _applied(replace(step, label="", only=tuple(chosen.tolist())), data, scenario).data)
+    if made is not None:
+        rest = ~np.isin(data.record, chosen)
+        there = {number: row for row, number in enumerate(made.record.tolist())}
+        rows = np.array([there.get(number, -1) for number in data.record[rest].tolist()])
+        _say((rows >= 0).all(), "loses records that `only` does not choose")
+        for name in (each for each in data.columns if each in made.columns):
+            _say(_same_values(data, made, name, np.flatnonzero(rest), rows), f"changes {name!r} outside `only`")
+    names = [name for name in data.columns if frame.distinct(data.table, name) <= 3][:1]
+    apart = _perhaps(lambda: _applied(replace(step, label="", strata=tuple(names)), data, scenario).data)
+    if apart is not None and names:
+        _say(set(apart.record.tolist()) <= set(data.record.tolist()), "invents records in strata")
+
+
+def _same_values(data: Data, made: Data, name: str, was: Any, now: Any) -> bool:
+    """Whether values are the same, numbers that became texts included."""
+    left, right = data.table[name][was], made.table[name][now]
+    if not frame.different(left, right).any():
+        return True
+    texts = [_texts(each) for each in (left, right)]
+    return texts[0] == texts[1]
+
+
+def _texts(column: Any) -> list[str | None]:
+    return [None if value is None or value != value else str(value).removesuffix(".0") for value in column.to_list()]
+
+
+def _perhaps(apply: Callable[[], Data]) -> Data | None:
+    """What came out; nothing where the step refuses in one sentence."""
+    try:
+        return apply()
+    except TacitaError as error:
+        _say(str(error).endswith((".", "?")), "refuses in something else than a sentence")
+        return None

@@ -1,0 +1,95 @@
+"""The register of measures is complete and true."""
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tacita as tc
+from tacita.check import TacitaError
+from tacita.measures import CALLED_FOR, MEASURES, find, measure_names
+from tacita.parameters import parameters_of
+from tacita.result import Result
+
+RISK = Path(tc.__file__).parent / "risk"
+
+
+def declared() -> dict[str, str]:
+    """By name of the measure the module in which a function is decorated with @measure."""
+    found = {}
+    for path in RISK.rglob("*.py"):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef):
+                decorators = [ast.unparse(each).partition("(")[0] for each in node.decorator_list]
+                if "measure" in decorators:
+                    parts = path.relative_to(RISK.parent).with_suffix("").parts
+                    found[node.name] = ".".join(("tacita", *parts))
+    return found
+
+
+def test_the_index_is_what_is_declared() -> None:
+    assert declared() == MEASURES
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_measure_lives_in_the_file_of_its_name(name: str) -> None:
+    assert MEASURES[name].rpartition(".")[2] == name
+    measure = find(name)
+    assert measure.name == name
+    assert getattr(tc.risk, name) is measure.function
+    assert getattr(importlib.import_module(MEASURES[name]), name) is measure.function
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_what_a_measure_says_of_itself(name: str) -> None:
+    measure = find(name)
+    assert CALLED_FOR.get(name) == measure.called_for
+    kind = measure.function.__annotations__["return"]
+    assert issubclass(getattr(importlib.import_module(MEASURES[name]), kind), Result)
+    if measure.limit is not None:
+        result = getattr(importlib.import_module(MEASURES[name]), kind)
+        assert hasattr(result, measure.limit.figure) or measure.limit.figure in result.__annotations__
+    assert f"# {name}" in measure.page()
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_figures_are_found(name: str) -> None:
+    module = importlib.import_module(MEASURES[name])
+    figure = getattr(module, find(name).function.__annotations__["return"]).figure
+    if isinstance(figure, str):
+        assert callable(getattr(importlib.import_module(f"tacita.plots.{figure}"), figure))
+
+
+def test_a_measure_that_is_not_there() -> None:
+    with pytest.raises(TacitaError) as error:
+        find("sudo")
+    assert str(error.value) == "measures: there is no measure 'sudo'. Did you mean 'suda'?"
+    with pytest.raises(AttributeError, match="no measure 'sudo'"):
+        tc.risk.sudo  # noqa: B018
+    assert set(dir(tc.risk)) == set(measure_names())
+
+
+def test_options_that_are_not_there() -> None:
+    with pytest.raises(TacitaError) as error:
+        tc.risk.k_anonymity(5, tc.Scenario(keys=["a"]), kk=3)
+    assert str(error.value) == "k_anonymity has no option 'kk'; it has k, keys, register."
+
+
+def test_options_are_documented() -> None:
+    parameters = {each.name: each for each in parameters_of(find("risk_threshold").function)}
+    assert parameters["rate"].doc == "Or the re-identification rate that is tolerated."
+    assert parameters["unsafe"].wanted == "whole number at least 0"
+
+
+def test_nothing_unused_is_imported() -> None:
+    """read, assess and print load no measure that is not called for."""
+    code = (
+        "import sys, tacita as tc, polars as pl\n"
+        "print(tc.assess(pl.DataFrame({'a': [1, 1, 1]}), tc.Scenario(keys=['a'])))\n"
+        "print([name for name in sys.modules if 'suda' in name or 'l_diversity' in name or 'linkage' in name])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "[]"

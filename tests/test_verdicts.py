@@ -1,0 +1,154 @@
+"""Verdicts: what is safe, what is not, and what was not assessed."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import tacita as tc
+from tacita.check import TacitaError
+from tacita.cli import app
+from tacita.data import Data
+from tacita.verdict import Verdict, all_hold, summary
+
+PEOPLE = pl.DataFrame(
+    {
+        "region": ["north"] * 6 + ["south"] * 6,
+        "disease": ["a", "b", "c", "a", "b", "c"] + ["a"] * 6,
+        "income": [float(x) for x in range(100, 112)],
+        "w": [500.0] * 12,
+    }
+)
+WHO = tc.Scenario(keys=["region"], weight="w", sensitive=["disease"])
+LOOSE = tc.Policy(k=3, risk=0.5, rate=0.5)
+
+
+def verdict(profile: tc.RiskProfile, name: str) -> Verdict:
+    (found,) = [each for each in profile.verdicts() if each.name == name]
+    return found
+
+
+def test_safe_needs_a_verdict_and_all_of_them_true() -> None:
+    holds, fails, unknown = (Verdict("k", 3, 0, state, "x") for state in (True, False, None))
+    assert all_hold([holds])
+    assert not all_hold([])
+    assert not all_hold([holds, unknown])
+    assert not all_hold([holds, fails])
+    assert summary([]) == "NO VERDICT: the policy sets no limit"
+    assert summary([holds, unknown]) == "NOT ASSESSED under this policy: x"
+    assert summary([fails, unknown]) == "NOT SAFE under this policy: x; not assessed: x"
+
+
+def test_every_limit_has_a_verdict_with_value_and_limit() -> None:
+    profile = tc.assess(PEOPLE, WHO, LOOSE)
+    assert [(each.name, each.limit, each.holds) for each in profile.verdicts()] == [
+        ("k", 3, True),
+        ("risk", 0.5, True),
+        ("rate", 0.5, True),
+    ]
+    assert verdict(profile, "k").value == 0
+    assert verdict(profile, "rate").value == pytest.approx(profile.rate)
+    assert profile.safe
+
+
+def test_any_measure_can_have_a_limit() -> None:
+    profile = tc.assess(PEOPLE, WHO, replace(LOOSE, limits={"l_diversity": 2}))
+    found = verdict(profile, "l_diversity")
+    assert (found.limit, found.value, found.holds) == (2, 1.0, False)
+    assert found.why == "l_diversity: the smallest l of any variable is 1, at least 2 is safe"
+    assert not profile.safe
+    assert str(profile).startswith(f"NOT SAFE under this policy: {found.why}.")
+
+
+def test_a_limit_can_have_options() -> None:
+    frame = PEOPLE.with_columns(disease=pl.Series(["a", "a", "b", "a", "a", "b"] * 2))
+    strict = tc.assess(frame, WHO, replace(LOOSE, limits={"l_diversity": {"limit": 2, "kind": "entropy"}}))
+    assert verdict(strict, "l_diversity").value == pytest.approx(1.8898815748)
+    assert not strict.safe
+    assert tc.assess(frame, WHO, replace(LOOSE, limits={"l_diversity": 2})).safe
+    # Options of the measure itself reach it.
+    cells = tc.assess(frame, WHO, replace(LOOSE, limits={"unsafe_combinations": {"limit": 0, "threshold": 6}}))
+    assert verdict(cells, "unsafe_combinations").value == 12
+
+
+def test_a_limit_on_what_cannot_be_measured_is_not_assessed() -> None:
+    plain = tc.Scenario(keys=["region"], weight="w")
+    profile = tc.assess(PEOPLE, plain, replace(LOOSE, limits={"t_closeness": 0.3}))
+    assert verdict(profile, "t_closeness").holds is None
+    assert profile.not_assessed == ("t_closeness was not measured: it needs sensitive variables (sensitive=[...])",)
+    assert not profile.safe
+    assert str(profile).startswith("NOT ASSESSED under this policy: t_closeness was not measured")
+    household = tc.assess(PEOPLE, plain, replace(LOOSE, household_risk=0.5))
+    assert (verdict(household, "household_risk").holds, household.safe) == (None, False)
+
+
+def test_perturbed_keys_are_not_assessed() -> None:
+    data = replace(Data.of(PEOPLE), perturbed=frozenset({"region"}))
+    with pytest.warns(tc.TacitaWarning, match="was perturbed"):
+        profile = tc.assess(data, WHO, LOOSE)
+    assert [each.holds for each in profile.verdicts()] == [None, None, None]
+    assert not profile.safe
+    assert str(profile).startswith("NOT ASSESSED under this policy: the key 'region' was perturbed")
+
+
+def test_a_perturbed_weight_leaves_k_and_voids_the_risk() -> None:
+    data = replace(Data.of(PEOPLE), perturbed=frozenset({"w"}))
+    with pytest.warns(tc.TacitaWarning, match="was perturbed"):
+        profile = tc.assess(data, WHO, LOOSE)
+    assert [(each.name, each.holds) for each in profile.verdicts()] == [("k", True), ("risk", None), ("rate", None)]
+    assert not profile.safe
+
+
+def test_noisy_weights_do_not_keep_the_policy(tmp_path: Path) -> None:
+    """A plan with WeightNoise printed that the release keeps the policy, and exited with 0."""
+    tc.write(PEOPLE, tmp_path / "people.csv")
+    (tmp_path / "plan.toml").write_text('[[plan.steps]]\nstep = "weight_noise"\nsd = 1.5\n')
+    LOOSE.save(tmp_path / "policy.toml")
+    files = [f"{tmp_path}/people.csv", "--plan", f"{tmp_path}/plan.toml", "--policy", f"{tmp_path}/policy.toml"]
+    others = ["--keys", "region", "--weight", "w", "--out", f"{tmp_path}/out", "--fail-if-unsafe"]
+    with pytest.warns(tc.TacitaWarning, match="was perturbed"):
+        ran = CliRunner().invoke(app, ["protect", *files, *others])
+    assert ran.exit_code == 1, ran.output
+    assert "NOT ASSESSED under this policy: the weight 'w' was perturbed" in ran.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_sensitive_variables_without_a_limit_are_worth_a_caution() -> None:
+    said = "the policy limits no measure of what is learned about them"
+    assert any(said in caution for caution in tc.assess(PEOPLE, WHO, LOOSE).cautions)
+    limited = tc.assess(PEOPLE, WHO, replace(LOOSE, limits={"l_diversity": 1}))
+    assert not any(said in caution for caution in limited.cautions)
+
+
+def test_a_policy_with_limits_goes_to_toml_and_back() -> None:
+    policy = tc.Policy(limits={"l_diversity": 2, "suda": {"limit": 0.2, "largest": 3}})
+    assert tc.Policy.from_toml(policy.to_toml()) == policy
+    assert str(policy).endswith("l_diversity 2, suda 0.2 (largest = 3)")
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"l_diversty": 2}, "policy limits: there is no measure 'l_diversty'. Did you mean "
+                            "'l_diversity'?"),
+        ({"k_anonymity": 2}, "the limit of k_anonymity is the field k of the policy; set it there."),
+        ({"suda": "low"}, "policy limit of suda must be a number; got 'low'."),
+        ({"suda": {"largest": 3}}, "the limit of suda must be a number or a table with limit = ...; got "
+                                   "{'largest': 3}."),
+    ],
+)  # fmt: skip
+def test_bad_limits(limits: dict[str, object], message: str) -> None:
+    with pytest.raises(TacitaError) as error:
+        tc.Policy(limits=limits)
+    assert str(error.value) == message
+
+
+def test_a_key_set_has_its_own_verdicts() -> None:
+    who = tc.Scenario(keys=["region"], key_sets={"detail": {"keys": ["region", "disease"], "k": 2}})
+    profile = tc.assess(PEOPLE, who, tc.Policy(k=3, risk=None, rate=None))
+    assert [(each.name, each.limit, each.holds) for each in profile.verdicts()] == [
+        ("k", 3, True),
+        ("k:detail", 2, True),
+    ]
