@@ -1,5 +1,6 @@
 """Verdicts: what is safe, what is not, and what was not assessed."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,7 +86,7 @@ def test_a_limit_on_what_cannot_be_measured_is_not_assessed() -> None:
 
 
 def test_perturbed_keys_are_not_assessed() -> None:
-    data = replace(Data.of(PEOPLE), perturbed=frozenset({"region"}))
+    data = Data.of(PEOPLE).with_perturbed(["region"])
     with pytest.warns(tc.TacitaWarning, match="was perturbed"):
         profile = tc.assess(data, WHO, LOOSE)
     assert [each.holds for each in profile.verdicts()] == [None, None, None]
@@ -94,7 +95,7 @@ def test_perturbed_keys_are_not_assessed() -> None:
 
 
 def test_a_perturbed_weight_leaves_k_and_voids_the_risk() -> None:
-    data = replace(Data.of(PEOPLE), perturbed=frozenset({"w"}))
+    data = Data.of(PEOPLE).with_perturbed(["w"])
     with pytest.warns(tc.TacitaWarning, match="was perturbed"):
         profile = tc.assess(data, WHO, LOOSE)
     assert [(each.name, each.holds) for each in profile.verdicts()] == [("k", True), ("risk", None), ("rate", None)]
@@ -152,3 +153,17 @@ def test_a_key_set_has_its_own_verdicts() -> None:
         ("k", 3, True),
         ("k:detail", 2, True),
     ]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "xlsx", "sav", "zsav", "dta", "xpt"])
+def test_that_a_variable_was_perturbed_survives_every_format(suffix: str, tmp_path: Path) -> None:
+    """In the file itself where it has room for a note, otherwise in the codebook beside it."""
+    release = tc.Plan([tc.WeightNoise(1.5)]).apply(PEOPLE, WHO, seed=1)
+    noteless = suffix in ("csv", "dta", "xpt")
+    tc.write(release.codebook(), tmp_path / "codebook.csv")
+    file = tmp_path / f"people.{suffix}"
+    with pytest.warns(tc.TacitaWarning, match="'w' was perturbed; keep the codebook") if noteless else nullcontext():
+        tc.write(release.data, file)
+    assert tc.read(file).perturbed == {"w"}
+    (tmp_path / "codebook.csv").unlink()
+    assert tc.read(file).perturbed == (set() if noteless else {"w"})

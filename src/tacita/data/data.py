@@ -43,6 +43,8 @@ class Variable:
     """nominal, ordinal or numeric; None: to be inferred from the values."""
     order: tuple[Any, ...] = ()
     """The categories of an ordinal variable in ascending order, where sorting them by value would not do."""
+    perturbed: bool = False
+    """Whether a protection step exchanged values for wrong ones, so that counts of equal values mean little."""
 
     def __post_init__(self) -> None:
         if self.scale is not None:
@@ -91,8 +93,6 @@ class Data:
     """Columns that differ from the caller's table."""
     numbers_of_records: Ints | None = None
     """Record numbers, if they are not simply 1 to n."""
-    perturbed: frozenset[str] = frozenset()
-    """Columns in which a protection step exchanged values for wrong ones, so that counts of them mean little."""
     memory: dict[Any, Any] | None = field(default=None, init=False, repr=False)
     """What was worked out once and is used again while a file is assessed; None: nothing is kept."""
 
@@ -117,6 +117,16 @@ class Data:
 
             return cls.of(read(source), variables)
         return cls(frame.from_native(source), variables or {}, native=source)
+
+    @property
+    def perturbed(self) -> frozenset[str]:
+        """Columns in which a protection step exchanged values for wrong ones."""
+        return frozenset(name for name, known in self.variables.items() if known.perturbed)
+
+    def with_perturbed(self, names: Iterable[str]) -> Data:
+        """A copy that says of some columns that their values were exchanged for wrong ones."""
+        fresh = {name: replace(self.variable(name), perturbed=True) for name in names if name in self.columns}
+        return replace(self, variables={**self.variables, **fresh}) if fresh else self
 
     def remembering(self) -> Data:
         """The same data, keeping what measures work out of it (codes, key tables) for the next measure."""
@@ -255,7 +265,6 @@ class Data:
             table=frame.without(self.table, gone),
             variables={name: known for name, known in self.variables.items() if name not in gone},
             changed=self.changed - gone,
-            perturbed=self.perturbed - gone,
         )
 
     def take(self, rows: Ints) -> Data:
@@ -269,7 +278,6 @@ class Data:
             # columns is the caller's own, and all of them are written anew.
             changed=frozenset(self.columns),
             numbers_of_records=self.record[rows],
-            perturbed=self.perturbed,
         )
 
     def rebuilt(self) -> Data:

@@ -28,6 +28,8 @@ SUFFIXES = {
 }
 """The formats, by how a path ends."""
 READ_ONLY = (".sas7bdat",)
+WITHOUT_NOTES = (*SUFFIXES["text"], ".dta", ".xpt")
+"""Files that cannot say that a variable was perturbed: the codebook beside them is read."""
 
 
 def read(
@@ -93,7 +95,12 @@ def read(
         raise _unreadable(file, error) from None
     for remark in loaded.remarks:
         warnings.warn(remark, TacitaWarning, stacklevel=2)
-    return Data(loaded.table, loaded.variables | described)
+    data = Data(loaded.table, loaded.variables | described)
+    if file.suffix.lower() in WITHOUT_NOTES:
+        from tacita.data.codebook import perturbed_beside
+
+        data = data.with_perturbed(perturbed_beside(file, data.columns))
+    return data.with_perturbed(name for name, known in loaded.variables.items() if known.perturbed)
 
 
 def _load(
@@ -170,6 +177,9 @@ def write(
     remarks: tuple[str, ...] = ()
     if kind == "text":
         _write_text(given, file, delimiter, encoding, decimal, overwrite)
+        if given.perturbed:
+            lost = check.quoted(sorted(given.perturbed))
+            remarks = (f"{file.name} has no room to say that {lost} was perturbed; keep the codebook beside it.",)
     else:
         with atomic.new_file(file, overwrite=overwrite) as beside:
             remarks = _save(given, beside, file.name, kind, rename)

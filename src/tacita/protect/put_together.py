@@ -75,7 +75,7 @@ def put_together(data: Data, parts: Sequence[Data]) -> Data:
         if variable != base.variable(name):
             known[name] = variable
     made = base.with_columns(fresh, known) if fresh else replace(base, variables={**base.variables, **known})
-    return replace(made, perturbed=made.perturbed.union(*(part.perturbed for part in parts)))
+    return made.with_perturbed(name for part in parts for name in part.perturbed)
 
 
 def _places(data: Data, records: Ints) -> tuple[Ints, Ints]:

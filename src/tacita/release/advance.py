@@ -75,11 +75,8 @@ def advance(state: State, step: Step, progress: Progress = no_progress) -> State
     context = Context(who, state.policy, state.draws.step(step.label), before, progress)
     given = with_codes(now, who)
     made = applied(step, given, context)
-    fresh = replace(
-        made.data,
-        variables=_known_after(who, now, given, made.data),
-        perturbed=made.data.perturbed | made.perturbed,
-    )
+    known = replace(made.data, variables=_known_after(who, now, given, made.data))
+    fresh = known.with_perturbed(now.perturbed | made.perturbed)
     done = changes(now, fresh, step, made)
     log.info("step %s: %d cells changed", step.label, sum(done.cells.values()))
     remaining = restricted(_followed(who, now, fresh), fresh.columns)

@@ -12,6 +12,7 @@ from tacita import check, frame
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.data.atomic import check_free, new_folder
+from tacita.data.codebook import codebook
 from tacita.data.files import write
 from tacita.policy import Policy
 from tacita.random import fit_for_release
@@ -149,13 +150,7 @@ class Release:
 
     def codebook(self) -> frame.Frame:
         """One row per variable and labelled code of the released data."""
-        rows: list[tuple[str, str, str, str, str]] = []
-        for name in self.data.columns:
-            known = self.data.variable(name)
-            rows.append((name, known.label, self.data.scale(name), "", ""))
-            rows += [(name, known.label, self.data.scale(name), str(v), text) for v, text in known.value_labels.items()]
-        names = ("variable", "label", "scale", "value", "value_label")
-        return frame.rows(dict.fromkeys(names, str), rows)
+        return codebook(self.data)
 
     def to_dict(self) -> dict[str, Any]:
         """The account as plain numbers and texts: no values of the data, no seed."""

@@ -77,6 +77,7 @@ def description(variables: Mapping[str, Variable]) -> dict[str, Any]:
             "not_applicable": [plain(name, code) for code in known.not_applicable],
             "scale": known.scale,
             "order": [plain(name, code) for code in known.order],
+            **({"perturbed": True} if known.perturbed else {}),
         }
         for name, known in variables.items()
     }
@@ -121,4 +122,5 @@ def variable(known: Mapping[str, Any]) -> Variable:
         not_applicable=tuple(known["not_applicable"]),
         scale=known["scale"],
         order=tuple(known.get("order", ())),
+        perturbed=known.get("perturbed", False) is True,
     )

@@ -14,6 +14,7 @@ import re
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +32,8 @@ from tacita.frame import files as frame_files
 
 EXACT = 2**53
 """Whole numbers up to this are exact in a double."""
+PERTURBED = "perturbed: "
+"""How a note of an SPSS file begins that names a perturbed variable."""
 CELLS = 20_000_000
 """Cells read at once; as Python objects they take about 1 GB."""
 
@@ -93,12 +96,20 @@ def load(file: Path, encoding: str | None = None, catalog: Path | None = None) -
             columns[name], variable = _read(_told(name, facts, form.system), text, values.pop(name), remarks)
             if variable != Variable():
                 known[name] = variable
+    for name in perturbed_in_notes(facts.notes, names):
+        known[name] = replace(known.get(name, Variable()), perturbed=True)
     table = frame.table(columns)
     _check_count(file, table.height, rows)
     check_table(table, file.name)
     return Loaded(
         table, known, tuple(f"{file.name}: {said.format(check.quoted(some))}" for said, some in remarks.items())
     )
+
+
+def perturbed_in_notes(notes: Sequence[str] | None, names: Sequence[str]) -> list[str]:
+    """The variables of which a note of the file says that they were perturbed."""
+    noted = {note.strip() for note in notes or ()}
+    return [name for name in names if f"{PERTURBED}{name}" in noted]
 
 
 def _check_start(file: Path, form: Format) -> None:

@@ -15,7 +15,7 @@ from tacita import check, frame
 from tacita.check import TacitaError
 from tacita.data.data import Data, Variable
 from tacita.data.formats import names
-from tacita.data.formats.statistical import FORMATS
+from tacita.data.formats.statistical import FORMATS, PERTURBED
 from tacita.data.formats.statistical_columns import SAS, SPSS, STATA, Remarks, Target, Written, written
 from tacita.frame import Frame
 
@@ -42,6 +42,8 @@ def save(data: Data, path: Path, file: str, *, rename: bool) -> tuple[str, ...]:
         {fresh.get(column, column): each for column, each in made.items()},
         {fresh.get(column, column): each for column, each in known.items()},
     )
+    if target is not SPSS and data.perturbed:
+        remarks["no room to say that {} was perturbed; keep the codebook beside it."] += sorted(data.perturbed)
     said = [f"{file}: {words.format(check.quoted(some))}" for words, some in remarks.items()]
     if fresh:
         said.append(f"{file}: renamed {', '.join(f'{old!r} to {new!r}' for old, new in fresh.items())}.")
@@ -65,7 +67,7 @@ def _labelled(known: Variable, column: str, fresh: Mapping[str, str], target: Ta
     label = target.label(given)
     if label != given:
         remarks["labels of {} were too long and are cut."].append(column)
-    return Variable(label=label, scale=known.scale)
+    return Variable(label=label, scale=known.scale, perturbed=known.perturbed)
 
 
 def _write(suffix: str, path: Path, made: Mapping[str, Written], known: Mapping[str, Variable]) -> None:
@@ -92,6 +94,7 @@ def _write(suffix: str, path: Path, made: Mapping[str, Written], known: Mapping[
                 compress=suffix == ".zsav",
                 row_compress=suffix == ".sav",
                 missing_ranges={column: list(each.missing) for column, each in made.items() if each.missing},
+                note=[f"{PERTURBED}{column}" for column, each in known.items() if each.perturbed] or None,
                 variable_measure={column: MEASURES[each.scale] for column, each in known.items() if each.scale},
                 **options,
             )

@@ -24,6 +24,8 @@ TYPES = {
 }
 """What the types are called in the sheet."""
 LABEL, MISSING, RANGE, NOT_APPLICABLE, ORDER = "label", "missing", "missing range", "not applicable", "order"
+PERTURBED = "perturbed"
+"""In place of the use of a code: the values of the variable were exchanged for wrong ones."""
 
 
 def rows(data: Data) -> list[tuple[str, ...]]:
@@ -38,6 +40,7 @@ def rows(data: Data) -> list[tuple[str, ...]]:
         codes += [(NOT_APPLICABLE, code, "") for code in known.not_applicable]
         codes += [(ORDER, code, "") for code in known.order]
         listed += [(name, "", "", "", use, *_said(name, code), label) for use, code, label in codes]
+        listed += [(name, "", "", "", PERTURBED, "", "", "", "")] if known.perturbed else []
         listed += [(name, "", "", "", RANGE, repr(low), repr(high), "number", "") for low, high in known.missing_ranges]
     return listed
 
@@ -70,6 +73,8 @@ def parse(cells: Sequence[Sequence[str | None]]) -> tuple[dict[str, str], dict[s
                 known |= {"label": label, "scale": scale or None}
             elif use == LABEL:
                 known["value_labels"][_code(code, sort)] = meaning
+            elif use == PERTURBED:
+                known["perturbed"] = True
             elif use == RANGE:
                 known["missing_ranges"].append((_number(code), _number(to)))
             else:
