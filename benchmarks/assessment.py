@@ -41,7 +41,7 @@ def k_anonymity(path: str) -> dict[str, Any]:
     import tacita as tc
 
     data = tc.read(path)
-    times, result = measure.timed(lambda: tc.k_anonymity(data, tc.Scenario(keys=KEYS)))
+    times, result = measure.timed(lambda: tc.risk.k_anonymity(data, tc.Scenario(keys=KEYS)))
     return {**times, "least": result.least}
 
 

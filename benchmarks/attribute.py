@@ -27,7 +27,7 @@ def closeness(records: int, scale: str) -> dict[str, Any]:
     sensitive = table.columns[6]
     data = tc.Data.of(table, {sensitive: tc.Variable(scale=scale)})  # type: ignore[arg-type]
     scenario = _scenario(names, sensitive)
-    times, result = measure.timed(lambda: tc.t_closeness(data, scenario))
+    times, result = measure.timed(lambda: tc.risk.t_closeness(data, scenario))
     return {**times, "t": result.t[sensitive], "groups": len(result.table.codes)}
 
 
@@ -37,7 +37,7 @@ def diversity(records: int) -> dict[str, Any]:
 
     table, names = _table(records)
     data, scenario = tc.Data.of(table), _scenario(names, table.columns[6])
-    times, _ = measure.timed(lambda: tc.l_diversity(data, scenario))
+    times, _ = measure.timed(lambda: tc.risk.l_diversity(data, scenario))
     return times
 
 

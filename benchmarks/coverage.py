@@ -101,7 +101,7 @@ def compare(columns: Codes, weight: Floats, F: Floats) -> dict[str, float]:
     """The model's figures of one sample beside the true ones."""
     table = pl.DataFrame(columns).select(pl.when(pl.all() > 0).then(pl.all())).with_columns(weight=pl.Series(weight))
     scenario = tc.Scenario(keys=tuple(columns), weight="weight", missing="one_way")
-    individual = tc.individual_risk(table, scenario)
+    individual = tc.risk.individual_risk(table, scenario)
     er = Reidentification.of(individual)  # what tacita.reidentification gives, without counting twice
     keys = individual.table
     f, risk, truth = keys.per_record(keys.sample_count), individual.risk, 1.0 / F
@@ -164,7 +164,7 @@ def register_agrees(households: int, seed: int = 1) -> bool:
             pl.DataFrame({key: given[key] for key in keys}).select(pl.when(pl.all() > 0).then(pl.all()))
             for given in (codes, everybody)
         )
-        er = tc.reidentification(here, tc.Scenario(keys=keys), register=register).expected
+        er = tc.risk.reidentification(here, tc.Scenario(keys=keys), register=register).expected
         same.append(bool(np.isclose(er, (1.0 / true_count(codes, keys)).sum(), rtol=1e-12)))
     return all(same)
 

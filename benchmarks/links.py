@@ -48,7 +48,7 @@ def one_to_one(
 
     original, released = _frames(*_files(records, variables, noise, shift, added))
     times, found = measure.timed(
-        lambda: tc.one_to_one_linkage(original, released, tc.Scenario(numeric_keys=original.columns), gap=gap),
+        lambda: tc.risk.one_to_one_linkage(original, released, tc.Scenario(numeric_keys=original.columns), gap=gap),
         repeats=repeats,
     )
     return {**times, "gap": found.gap, "total": found.total_distance, "correct": found.share_correct}
@@ -71,7 +71,7 @@ def all_pairs(records: int, variables: int = 2) -> dict[str, Any]:
 
     times, total = measure.timed(run)
     original, released = _frames(x, y)
-    found = tc.one_to_one_linkage(original, released, tc.Scenario(numeric_keys=original.columns))
+    found = tc.risk.one_to_one_linkage(original, released, tc.Scenario(numeric_keys=original.columns))
     return {**times, "same": abs(found.total_distance / total - 1.0) < 1e-9}
 
 
@@ -81,7 +81,7 @@ def nearest(records: int, variables: int = 2) -> dict[str, Any]:
 
     original, released = _frames(*_files(records, variables, 0.1, 0.0))
     times, found = measure.timed(
-        lambda: tc.distance_linkage(original, released, tc.Scenario(numeric_keys=original.columns))
+        lambda: tc.risk.distance_linkage(original, released, tc.Scenario(numeric_keys=original.columns))
     )
     return {**times, "correct": found.share_correct}
 
@@ -92,7 +92,7 @@ def robust(records: int, variables: int = 3) -> dict[str, Any]:
 
     original, released = _frames(*_files(records, variables, 0.1, 0.0))
     times, found = measure.timed(
-        lambda: tc.robust_interval_disclosure(original, released, tc.Scenario(numeric_keys=original.columns))
+        lambda: tc.risk.robust_interval_disclosure(original, released, tc.Scenario(numeric_keys=original.columns))
     )
     return {**times, "rmdid1": found.rmdid1}
 
@@ -110,7 +110,7 @@ def agreement(records: int, blocks: int) -> dict[str, Any]:
     released = original.with_columns((pl.col("v0") + (pl.int_range(records) % 9 == 0)).alias("v0"))
     names = ["v0", "v1", "v2", "v3"]
     times, found = measure.timed(
-        lambda: tc.probabilistic_linkage(original, released, tc.Scenario(numeric_keys=names), block=["block"]),
+        lambda: tc.risk.probabilistic_linkage(original, released, tc.Scenario(numeric_keys=names), block=["block"]),
         repeats=1,
     )
     return {**times, "pairs": found.pairs, "correct": found.share_correct}

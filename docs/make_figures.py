@@ -18,24 +18,24 @@ def one_industry() -> Any:
     firms = tc.business_survey(exporters=True).data
     masked = tc.log_noise(firms, KEYS, sd=0.5)
     rows = (firms.table["industry"] == "28").arg_true().to_numpy()
-    return tc.confidentiality(firms.take(rows), masked.take(rows), tc.Scenario(numeric_keys=KEYS), log=True)
+    return tc.risk.confidentiality(firms.take(rows), masked.take(rows), tc.Scenario(numeric_keys=KEYS), log=True)
 
 
 def many_enterprises() -> Any:
     """200,000 enterprises by industry."""
     firms = tc.business_survey(200_000, population=1_200_000, exporters=True).data
     masked = tc.log_noise(firms, KEYS, sd=0.5)
-    return tc.confidentiality(firms, masked, tc.Scenario(numeric_keys=KEYS), strata=["industry"], alpha=0.001, log=True)
+    return tc.risk.confidentiality(firms, masked, tc.Scenario(numeric_keys=KEYS), strata=["industry"], alpha=0.001, log=True)
 
 
 def eight_industries() -> dict[str, Any]:
     """The distributions behind the confidentiality plot on turnover, by industry, and the plot at several alphas."""
     firms = tc.business_survey(exporters=True).data
     pair = firms, tc.log_noise(firms, ["turnover"], sd=0.5), ["turnover"]
-    found = tc.confidentiality(*pair, strata=["industry"], log=True)
+    found = tc.risk.confidentiality(*pair, strata=["industry"], log=True)
     kinds = ("densities", "comparison_histograms", "likelihood_ratio")
     charts = {kind: found.plot(kind) for kind in kinds}
-    return charts | {"alphas": tc.confidentiality_alphas(*pair, strata=["industry"], log=True).plot()}
+    return charts | {"alphas": tc.risk.confidentiality_alphas(*pair, strata=["industry"], log=True).plot()}
 
 
 def variants() -> dict[str, Any]:
@@ -52,20 +52,20 @@ def variants() -> dict[str, Any]:
     masked = tc.log_noise(firms, KEYS, sd=0.5)
     rows = (firms.table["industry"] == "18").arg_true().to_numpy()
     pair = firms.take(rows), masked.take(rows)
-    found = tc.confidentiality(*pair, tc.Scenario(numeric_keys=KEYS), log=True)
+    found = tc.risk.confidentiality(*pair, tc.Scenario(numeric_keys=KEYS), log=True)
     survey = tc.household_survey()
     rounded = survey.data.with_columns({"age": survey.data.numbers("age") // 5 * 5 + 2})
-    rare = tc.categorical_confidentiality(survey.data, rounded, survey.scenario, unit="sd").unsafe
+    rare = tc.risk.categorical_confidentiality(survey.data, rounded, survey.scenario, unit="sd").unsafe
     status = pl.when(pl.Series(rare)).then(None).otherwise(pl.col("status")).alias("status")
     protected = tc.Data.of(rounded.table.with_columns(status), survey.data.variables)
     logs = [data.with_columns({name: np.log1p(data.numbers(name)) for name in KEYS}) for data in pair]
     robust = robust_interval_disclosure(*logs, tc.Scenario(numeric_keys=KEYS), k=0.5, k2=0.1)
     return {
         "confidentiality_table": found.plot(table=True),
-        "confidentiality_strata": tc.confidentiality(
+        "confidentiality_strata": tc.risk.confidentiality(
             firms, masked, tc.Scenario(numeric_keys=KEYS), strata=["industry"], log=True
         ).plot(by="stratum"),
-        "categorical_confidentiality": tc.categorical_confidentiality(
+        "categorical_confidentiality": tc.risk.categorical_confidentiality(
             survey.data, protected, survey.scenario, unit="sd"
         ).plot(),
         "released": released(*pair, KEYS, log=True),
@@ -79,8 +79,8 @@ def main() -> None:
     survey = tc.household_survey()
     results: dict[str, Any] = {
         "risk_histogram": tc.assess(survey.data, survey.scenario),
-        "suda": tc.suda(survey.data, survey.scenario),
-        "model_check": tc.model_check(survey.data, survey.scenario, survey.population, probability="estimated"),
+        "suda": tc.risk.suda(survey.data, survey.scenario),
+        "model_check": tc.risk.model_check(survey.data, survey.scenario, survey.population, probability="estimated"),
         "confidentiality": one_industry(),
         "confidentiality_large": many_enterprises(),
     }

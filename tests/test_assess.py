@@ -48,14 +48,14 @@ def test_by_hand() -> None:
 
 def test_the_parts_are_those_of_the_single_measures() -> None:
     profile = tc.assess(PEOPLE, SCENARIO)
-    assert vars(profile.reidentification) == vars(tc.reidentification(PEOPLE, SCENARIO))
-    assert vars(profile.main.attackers) == vars(tc.attackers(PEOPLE, SCENARIO))
-    assert vars(profile.main.benchmark) == vars(tc.benchmark(PEOPLE, SCENARIO))
-    assert profile.k_anonymity.to_dict() == tc.k_anonymity(PEOPLE, SCENARIO).to_dict()
-    assert vars(profile.main.threshold) == vars(tc.risk_threshold(PEOPLE, SCENARIO, rate=0.001))
-    assert profile.individual.risk.tolist() == tc.individual_risk(PEOPLE, SCENARIO).risk.tolist()
+    assert vars(profile.reidentification) == vars(tc.risk.reidentification(PEOPLE, SCENARIO))
+    assert vars(profile.main.attackers) == vars(tc.risk.attackers(PEOPLE, SCENARIO))
+    assert vars(profile.main.benchmark) == vars(tc.risk.benchmark(PEOPLE, SCENARIO))
+    assert profile.k_anonymity.to_dict() == tc.risk.k_anonymity(PEOPLE, SCENARIO).to_dict()
+    assert vars(profile.main.threshold) == vars(tc.risk.risk_threshold(PEOPLE, SCENARIO, rate=0.001))
+    assert profile.individual.risk.tolist() == tc.risk.individual_risk(PEOPLE, SCENARIO).risk.tolist()
     assert profile.household is not None
-    assert profile.household.risk.tolist() == tc.household_risk(PEOPLE, SCENARIO).risk.tolist()
+    assert profile.household.risk.tolist() == tc.risk.household_risk(PEOPLE, SCENARIO).risk.tolist()
 
 
 def test_screen() -> None:
@@ -164,7 +164,7 @@ def test_spread_table() -> None:
     table = tc.assess(PEOPLE, SCENARIO).spread_table()
     assert table.columns == ["risk", "minimum", "lower_quartile", "median", "mean", "upper_quartile", "maximum"]
     assert table["risk"].to_list() == ["individual", "household"]
-    risks = np.sort(tc.individual_risk(PEOPLE, SCENARIO).risk)
+    risks = np.sort(tc.risk.individual_risk(PEOPLE, SCENARIO).risk)
     expected = [*np.quantile(risks, [0, 0.25, 0.5]), risks.mean(), *np.quantile(risks, [0.75, 1])]
     assert list(table.row(0)[1:]) == pytest.approx(expected, rel=1e-12)
 

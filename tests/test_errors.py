@@ -290,7 +290,7 @@ def test_odd_column_names_work(run: Run, name: str) -> None:
 
 def test_a_scenario_must_be_one() -> None:
     message = "scenario must be a Scenario; got dict, pass Scenario(keys=[...]) or Scenario.load(path)."
-    for measure in (tc.assess, tc.k_anonymity, tc.individual_risk):
+    for measure in (tc.assess, tc.risk.k_anonymity, tc.risk.individual_risk):
         with pytest.raises(tc.TacitaError) as error:
             measure(pl.DataFrame({"sex": ["f"]}), {"keys": ["sex"]})  # type: ignore[operator]
         assert str(error.value) == message

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tacita
+from tacita.measures import MEASURES
 
 HEAVY = ["scipy", "pandas", "altair", "vl_convert", "typer", "rich", "numba", "pyarrow", "matplotlib", "sklearn"]
 
@@ -50,7 +51,9 @@ def test_measuring_draws_no_figures() -> None:
 def test_every_public_name_is_there(name: str) -> None:
     value = getattr(tacita, name)
     assert value is getattr(tacita, name)
-    if name != "__version__":
+    if name in tacita._PACKAGES:
+        assert value.__name__ == f"tacita.{name}"
+    elif name != "__version__":
         assert value.__name__ == name
         assert value.__doc__
         assert value.__module__.startswith(tacita._HOMES[name])
@@ -59,13 +62,23 @@ def test_every_public_name_is_there(name: str) -> None:
 def test_no_public_name_is_also_a_module() -> None:
     """Importing tacita.assess, if there were one, would put the module in the place of the function."""
     modules = {module.name for module in pkgutil.iter_modules(tacita.__path__)}
-    assert modules.isdisjoint(tacita.__all__)
+    assert modules.isdisjoint(tacita._HOMES)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_measure_is_in_its_package(name: str) -> None:
+    """As `tacita.risk.suda`, for people and for type checkers."""
+    package = getattr(tacita, MEASURES[name].split(".")[1])
+    assert getattr(package, name).__name__ == name
+    assert name in dir(package)
+    source = re.sub(r"\(\s+(.+?),?\s+\)", r"\1", Path(package.__file__).read_text("utf-8"))
+    assert f"    from {MEASURES[name]} import {name} as {name}\n" in source
 
 
 def test_names_are_the_same_in_any_order() -> None:
     code = (
         "import tacita as tc\n"
-        "names = [name for name in reversed(tc.__all__) if name != '__version__']\n"
+        "names = [name for name in reversed(tc.__all__) if name in tc._HOMES]\n"
         "print([name for name in names if getattr(tc, name).__name__ != name])"
     )
     assert run(code) == "[]\n"

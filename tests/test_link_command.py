@@ -35,7 +35,7 @@ def files(run: Run) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 @pytest.mark.parametrize(
-    ("method", "measure"), [("distance", tc.distance_linkage), ("one-to-one", tc.one_to_one_linkage)]
+    ("method", "measure"), [("distance", tc.risk.distance_linkage), ("one-to-one", tc.risk.one_to_one_linkage)]
 )
 def test_link_prints_and_writes_what_the_function_gives(
     run: Run, files: tuple[pl.DataFrame, pl.DataFrame], method: str, measure: Callable[..., tc.TacitaError]
@@ -49,7 +49,7 @@ def test_link_prints_and_writes_what_the_function_gives(
 
 
 def test_link_by_agreement(run: Run, files: tuple[pl.DataFrame, pl.DataFrame]) -> None:
-    found = tc.probabilistic_linkage(
+    found = tc.risk.probabilistic_linkage(
         *files, tc.Scenario(numeric_keys=["sex", "age", "a"]), block=["region"], tolerance={"a": 1.0, "age": 2.0}
     )
     words = ("x.parquet", "y.parquet", "--variables", "sex,age,a", "--method", "probabilistic", "--block", "region")
@@ -69,14 +69,16 @@ def test_link_to_an_external_file(run: Run, files: tuple[pl.DataFrame, pl.DataFr
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (["--k", "0.1"], lambda x, y: tc.interval_disclosure(x, y, tc.Scenario(numeric_keys=["a", "b"]), k=0.1)),
+        (["--k", "0.1"], lambda x, y: tc.risk.interval_disclosure(x, y, tc.Scenario(numeric_keys=["a", "b"]), k=0.1)),
         (
             ["--method", "rank", "--widths", "1,25"],
-            lambda x, y: tc.rank_interval_disclosure(x, y, tc.Scenario(numeric_keys=["a", "b"]), widths=[1, 25]),
+            lambda x, y: tc.risk.rank_interval_disclosure(x, y, tc.Scenario(numeric_keys=["a", "b"]), widths=[1, 25]),
         ),
         (
             ["--method", "rmd", "--scale", "original"],
-            lambda x, y: tc.robust_interval_disclosure(x, y, tc.Scenario(numeric_keys=["a", "b"]), scale="original"),
+            lambda x, y: tc.risk.robust_interval_disclosure(
+                x, y, tc.Scenario(numeric_keys=["a", "b"]), scale="original"
+            ),
         ),
     ],
     ids=["sd", "rank", "rmd"],

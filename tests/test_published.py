@@ -74,9 +74,9 @@ def test_the_benchmark(eusilc: tc.Data) -> None:
     """No record has a risk of 0.1; 3,700 are at or above median + 3 MAD, MAD not rescaled, of the approximate risk.
     Of the exact risk they are 3,696: four records lie between."""
     for method, without_floor in (("approximate", 3700), ("exact", 3696)):
-        assert tc.benchmark(eusilc, scenario(), method=method).found == 0
-        found = tc.benchmark(eusilc, scenario(), rule="paper_no_floor", method=method).found
-        risks = tc.individual_risk(eusilc, scenario(), method=method).risk
+        assert tc.risk.benchmark(eusilc, scenario(), method=method).found == 0
+        found = tc.risk.benchmark(eusilc, scenario(), rule="paper_no_floor", method=method).found
+        risks = tc.risk.individual_risk(eusilc, scenario(), method=method).risk
         assert found == slow.benchmark(risks.tolist(), floor=0.0) == without_floor
 
 
@@ -177,8 +177,8 @@ def test_expected_reidentifications_run_over_records(reference: Reference) -> No
     testdata with blanks, where the sum over the records is 9.14."""
     keys = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
     given = tc.Scenario(keys=keys, weight="household_weights", missing="sdcmicro(1)")  # type: ignore[arg-type]
-    risk = tc.individual_risk(reference.data("testdata_na"), given, method="approximate")
-    total = tc.reidentification(reference.data("testdata_na"), given, method="approximate")
+    risk = tc.risk.individual_risk(reference.data("testdata_na"), given, method="approximate")
+    total = tc.risk.reidentification(reference.data("testdata_na"), given, method="approximate")
     assert round(total.expected, 2) == 9.14
     assert total.expected == pytest.approx(math.fsum(risk.risk), rel=1e-12)
     slip = math.fsum(risk.table.sample_count * risk.base)
@@ -189,14 +189,14 @@ def test_under_every_rule_the_total_is_that_of_the_records(reference: Reference)
     data = tc.Data.of(reference.data("testdata_na"))
     for rule in ("one_way", "wildcard", "conservative", "partial(0.5)", "no_match", "own_category"):
         given = tc.Scenario(keys=["roof", "water", "relat"], weight="household_weights", missing=rule)  # type: ignore[arg-type]
-        risk = tc.individual_risk(data, given)
-        assert tc.reidentification(data, given).expected == pytest.approx(math.fsum(risk.risk), rel=1e-12), rule
+        risk = tc.risk.individual_risk(data, given)
+        assert tc.risk.reidentification(data, given).expected == pytest.approx(math.fsum(risk.risk), rel=1e-12), rule
 
 
 def test_attack_models_on_the_same_file(eusilc: tc.Data) -> None:
     """ER_1 = ER_3 / n, ER_4 = p ER_3, and ER_5 >= ER_2."""
     er = {
-        attack: tc.reidentification(
+        attack: tc.risk.reidentification(
             eusilc, scenario(attack=attack, attack_probability=0.25 if attack == "M4" else None)
         ).expected
         for attack in ("M1", "M2", "M3", "M4", "M5")

@@ -661,7 +661,7 @@ def test_assess_says_that_the_weight_was_perturbed() -> None:
 
 def test_every_measure_on_perturbed_keys_warns() -> None:
     release = tc.Plan([Exchange(("sex",))]).apply(MANY, tc.Scenario(keys=["sex"]))
-    for measure in (tc.k_anonymity, tc.individual_risk, tc.suda):
+    for measure in (tc.risk.k_anonymity, tc.risk.individual_risk, tc.risk.suda):
         with pytest.warns(Caution, match="the key 'sex' was perturbed"):
             measure(release, release.scenario)
 

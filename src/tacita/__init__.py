@@ -38,37 +38,6 @@ _HOMES = {
     "Draws": "tacita.random",
     "assess": "tacita.assessment.assess",
     "RiskProfile": "tacita.assessment.profile",
-    "k_anonymity": "tacita.risk.identity.k_anonymity",
-    "individual_risk": "tacita.risk.identity.individual_risk",
-    "reidentification": "tacita.risk.identity.reidentification",
-    "risk_threshold": "tacita.risk.identity.risk_threshold",
-    "household_risk": "tacita.risk.identity.household_risk",
-    "benchmark": "tacita.risk.identity.benchmark",
-    "attackers": "tacita.risk.identity.attackers",
-    "l_diversity": "tacita.risk.attribute.l_diversity",
-    "t_closeness": "tacita.risk.attribute.t_closeness",
-    "likeness": "tacita.risk.attribute.likeness",
-    "presence": "tacita.risk.identity.presence",
-    "dominance": "tacita.risk.attribute.dominance",
-    "unsafe_combinations": "tacita.risk.identity.unsafe_combinations",
-    "weight_disclosure": "tacita.risk.release.weight_disclosure",
-    "mixed_uniqueness": "tacita.risk.identity.mixed_uniqueness",
-    "suda": "tacita.risk.identity.suda.suda",
-    "loglinear_risk": "tacita.risk.population.loglinear_risk.loglinear_risk",
-    "superpopulation": "tacita.risk.population.superpopulation.superpopulation",
-    "model_check": "tacita.risk.population.model_check",
-    "categorical_confidentiality": "tacita.risk.confidentiality_plot.categorical_confidentiality",
-    "cell_confidentiality": "tacita.risk.confidentiality_plot.cell_confidentiality",
-    "confidentiality": "tacita.risk.confidentiality_plot.confidentiality",
-    "confidentiality_sets": "tacita.risk.confidentiality_plot.confidentiality_sets",
-    "confidentiality_alphas": "tacita.risk.confidentiality_plot.confidentiality_alphas",
-    "interval_confidentiality": "tacita.risk.confidentiality_plot.interval_confidentiality",
-    "distance_linkage": "tacita.risk.linkage.distance_linkage",
-    "one_to_one_linkage": "tacita.risk.linkage.one_to_one_linkage",
-    "probabilistic_linkage": "tacita.risk.linkage.probabilistic_linkage",
-    "interval_disclosure": "tacita.risk.interval.interval_disclosure",
-    "rank_interval_disclosure": "tacita.risk.interval.rank_interval_disclosure",
-    "robust_interval_disclosure": "tacita.risk.interval.robust_interval_disclosure",
     "Plan": "tacita.release.plan",
     "Release": "tacita.release.release",
     "Project": "tacita.release.project",
@@ -98,7 +67,11 @@ _HOMES = {
     "TacitaWarning": "tacita.check",
 }
 
+# Measures are in packages of their own, so that completion after a dot shows one page: `tacita.risk.suda(...)`.
+_PACKAGES = ("risk",)
+
 if TYPE_CHECKING:
+    from tacita import risk as risk
     from tacita.assessment.assess import assess as assess
     from tacita.assessment.profile import RiskProfile as RiskProfile
     from tacita.check import TacitaError as TacitaError
@@ -139,41 +112,6 @@ if TYPE_CHECKING:
     from tacita.release.plan import Plan as Plan
     from tacita.release.project import Project as Project
     from tacita.release.release import Release as Release
-    from tacita.risk.attribute.dominance import dominance as dominance
-    from tacita.risk.attribute.l_diversity import l_diversity as l_diversity
-    from tacita.risk.attribute.likeness import likeness as likeness
-    from tacita.risk.attribute.t_closeness import t_closeness as t_closeness
-    from tacita.risk.confidentiality_plot.categorical_confidentiality import (
-        categorical_confidentiality as categorical_confidentiality,
-    )
-    from tacita.risk.confidentiality_plot.cell_confidentiality import cell_confidentiality as cell_confidentiality
-    from tacita.risk.confidentiality_plot.confidentiality import confidentiality as confidentiality
-    from tacita.risk.confidentiality_plot.confidentiality_alphas import confidentiality_alphas as confidentiality_alphas
-    from tacita.risk.confidentiality_plot.confidentiality_sets import confidentiality_sets as confidentiality_sets
-    from tacita.risk.confidentiality_plot.interval_confidentiality import (
-        interval_confidentiality as interval_confidentiality,
-    )
-    from tacita.risk.identity.attackers import attackers as attackers
-    from tacita.risk.identity.benchmark import benchmark as benchmark
-    from tacita.risk.identity.household_risk import household_risk as household_risk
-    from tacita.risk.identity.individual_risk import individual_risk as individual_risk
-    from tacita.risk.identity.k_anonymity import k_anonymity as k_anonymity
-    from tacita.risk.identity.mixed_uniqueness import mixed_uniqueness as mixed_uniqueness
-    from tacita.risk.identity.presence import presence as presence
-    from tacita.risk.identity.reidentification import reidentification as reidentification
-    from tacita.risk.identity.risk_threshold import risk_threshold as risk_threshold
-    from tacita.risk.identity.suda.suda import suda as suda
-    from tacita.risk.identity.unsafe_combinations import unsafe_combinations as unsafe_combinations
-    from tacita.risk.interval.interval_disclosure import interval_disclosure as interval_disclosure
-    from tacita.risk.interval.rank_interval_disclosure import rank_interval_disclosure as rank_interval_disclosure
-    from tacita.risk.interval.robust_interval_disclosure import robust_interval_disclosure as robust_interval_disclosure
-    from tacita.risk.linkage.distance_linkage import distance_linkage as distance_linkage
-    from tacita.risk.linkage.one_to_one_linkage import one_to_one_linkage as one_to_one_linkage
-    from tacita.risk.linkage.probabilistic_linkage import probabilistic_linkage as probabilistic_linkage
-    from tacita.risk.population.loglinear_risk.loglinear_risk import loglinear_risk as loglinear_risk
-    from tacita.risk.population.model_check import model_check as model_check
-    from tacita.risk.population.superpopulation.superpopulation import superpopulation as superpopulation
-    from tacita.risk.release.weight_disclosure import weight_disclosure as weight_disclosure
     from tacita.rules import EditRule as EditRule
     from tacita.rules import Rules as Rules
     from tacita.rules import Total as Total
@@ -181,10 +119,12 @@ if TYPE_CHECKING:
     from tacita.scenario import MissingRule as MissingRule
     from tacita.scenario import Scenario as Scenario
 
-__all__ = ["__version__", *_HOMES]  # noqa: PLE0604
+__all__ = ["__version__", *_PACKAGES, *_HOMES]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return importlib.import_module(f"tacita.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'tacita' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOMES[name]), name)

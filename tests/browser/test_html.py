@@ -95,7 +95,7 @@ def firms(industry: str = "18") -> Any:
     keys = ["turnover", "exports"]
     masked = tc.log_noise(data, keys, sd=0.5)
     rows = (data.table["industry"] == industry).arg_true().to_numpy()
-    return tc.confidentiality(data.take(rows), masked.take(rows), tc.Scenario(numeric_keys=keys), log=True)
+    return tc.risk.confidentiality(data.take(rows), masked.take(rows), tc.Scenario(numeric_keys=keys), log=True)
 
 
 @pytest.fixture(scope="module")
@@ -229,7 +229,7 @@ def test_two_figures_in_one_notebook_page(found: Any, opened: Any, tmp_path: Pat
 def test_a_category_cannot_end_the_script(opened: Any, tmp_path: Path) -> None:
     nasty = "</script><script>document.title = 'broken'</script>"
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "g": [nasty, nasty, "b", "b"]})
-    result = tc.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]), strata="g", delta=0.4)
+    result = tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]), strata="g", delta=0.4)
     shown = opened(tc.save(result.plot(by="stratum"), tmp_path / "plot.html"))
     assert shown.page.title() == "Confidentiality plot"
     assert shown.count(POINTS) == 4
@@ -238,7 +238,7 @@ def test_a_category_cannot_end_the_script(opened: Any, tmp_path: Path) -> None:
 
 def test_categorical_data_are_drawn(opened: Any, tmp_path: Path) -> None:
     survey = tc.household_survey()
-    people = tc.categorical_confidentiality(survey.data, survey.data, survey.scenario, unit="sd")
+    people = tc.risk.categorical_confidentiality(survey.data, survey.data, survey.scenario, unit="sd")
     shown = opened(tc.save(people.plot(table=True), tmp_path / "people.html"))
     assert shown.count(POINTS) == categorical_confidentiality_points(people).height
     assert (shown.elsewhere, shown.errors) == ([], [])
@@ -246,7 +246,7 @@ def test_categorical_data_are_drawn(opened: Any, tmp_path: Path) -> None:
 
 def test_cells_of_a_large_file_are_drawn(opened: Any, tmp_path: Path) -> None:
     frame = pl.DataFrame({"x": [1.0 + 0.001 * (place % 977) + place / 7 for place in range(6000)]})
-    result = tc.confidentiality(frame, tc.log_noise(frame, ["x"]), tc.Scenario(numeric_keys=["x"]), alpha=0.005)
+    result = tc.risk.confidentiality(frame, tc.log_noise(frame, ["x"]), tc.Scenario(numeric_keys=["x"]), alpha=0.005)
     cells = confidentiality_cells(result)
     shown = opened(tc.save(result.plot(), tmp_path / "large.html"))
     assert shown.count("g.mark-rect path") == cells.height

@@ -28,7 +28,7 @@ from tacita.risk.confidentiality_plot.limits import Limits
 
 def firms(n: int = 300, **options: Any) -> tuple[tc.Data, Any]:
     data = tc.business_survey(n, population=2 * n).data
-    return data, tc.confidentiality(
+    return data, tc.risk.confidentiality(
         data, tc.log_noise(data, ["turnover"], sd=0.4), tc.Scenario(numeric_keys=["turnover"]), log=True, **options
     )
 
@@ -36,7 +36,7 @@ def firms(n: int = 300, **options: Any) -> tuple[tc.Data, Any]:
 def large(n: int = 30_000, **options: Any) -> Any:
     draw = np.random.default_rng(5)
     frame = pl.DataFrame({"x": draw.lognormal(5, 1, n), "g": draw.integers(0, 4, n)})
-    return tc.confidentiality(
+    return tc.risk.confidentiality(
         frame, tc.log_noise(frame, ["x"]), tc.Scenario(numeric_keys=["x"]), alpha=0.001, **options
     )
 
@@ -110,7 +110,7 @@ def test_every_record_lies_in_its_cell() -> None:
 def test_infinite_perturbation_is_drawn_at_the_top() -> None:
     frame = pl.DataFrame({"x": [0.0, 0.0, 0.0, 5.0, 6.0]})
     moved = pl.DataFrame({"x": [1.0, 2.0, 3.0, 5.0, 6.0]})
-    found = tc.confidentiality(frame, moved, tc.Scenario(numeric_keys=["x"]), delta=0.1)
+    found = tc.risk.confidentiality(frame, moved, tc.Scenario(numeric_keys=["x"]), delta=0.1)
     assert np.isinf(found.perturbation).sum() == 3
     points = confidentiality_points(found)
     assert np.isfinite(points["height"].to_numpy()).all()
@@ -132,7 +132,7 @@ def test_rows_of_the_table() -> None:
 
 def test_nothing_unsafe_still_has_a_table() -> None:
     frame = pl.DataFrame({"x": [1.0, 2.0]})
-    found = tc.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]), delta=2.0, k=1)
+    found = tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]), delta=2.0, k=1)
     assert not found.unsafe.any()
     assert found.plot(table=True).to_dict()["hconcat"][1]["title"]["subtitle"] == "none"
 
@@ -157,7 +157,7 @@ def test_values_are_shown_only_if_the_file_is_handed_over() -> None:
 
 def test_values_go_with_their_record() -> None:
     frame = pl.DataFrame({"x": [5.0, 1.0, None, 9.0]})
-    found = tc.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]), delta=0.1)
+    found = tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]), delta=0.1)
     data = tc.Data.of(frame).take(np.array([3, 2, 1, 0]))
     rows = found.plot(values=data).to_dict()["datasets"]
     values = {each["record"]: each["v0"] for rows in rows.values() for each in rows if "v0" in each}
@@ -216,7 +216,7 @@ def test_panels_of_a_large_file_draw_few_marks() -> None:
 
 def test_of_very_many_strata_the_most_unsafe_are_drawn() -> None:
     frame = pl.DataFrame({"x": [1.0, 1.01, 50.0] * 15, "g": [place // 3 for place in range(45)]})
-    found = tc.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]), strata="g", delta=0.1, k=2)
+    found = tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]), strata="g", delta=0.1, k=2)
     chart = found.plot(by="stratum").to_dict()
     assert len(chart["concat"]) == MOST_PANELS
     assert "3 strata with smaller shares of unsafe records are not drawn" in chart["title"]["subtitle"][0]
@@ -226,7 +226,7 @@ def test_panels_by_key_set() -> None:
     data = tc.business_survey(200).data
     masked = tc.log_noise(data, ["turnover", "employees"], sd=0.4)
     sets = {"one": ["turnover"], "two": ["turnover", "employees"]}
-    found = tc.confidentiality_sets(data, masked, tc.Scenario(numeric_keys=["any"]), key_sets=sets, log=True)
+    found = tc.risk.confidentiality_sets(data, masked, tc.Scenario(numeric_keys=["any"]), key_sets=sets, log=True)
     chart = confidentiality_panels(found).to_dict()
     titles = [panel["title"] for panel in chart["concat"]]
     assert [title["text"] for title in titles] == ["one: turnover", "two: turnover, employees"]
@@ -244,7 +244,7 @@ def people(n: int = 500) -> Any:
     blanked = frame.with_columns(
         pl.when(pl.Series(draw.random(n) < 0.2)).then(None).otherwise(pl.col(name)).alias(name) for name in "abc"
     )
-    return tc.categorical_confidentiality(frame, blanked, tc.Scenario(keys=["a", "b", "c"]), k=5)
+    return tc.risk.categorical_confidentiality(frame, blanked, tc.Scenario(keys=["a", "b", "c"]), k=5)
 
 
 def test_one_mark_for_all_records_at_a_place() -> None:
@@ -266,7 +266,7 @@ def test_very_many_places_are_drawn_as_cells() -> None:
     n = 20_000
     frame = pl.DataFrame({"a": draw.integers(0, 900, n), "x": draw.normal(0, 5, n)})
     moved = frame.with_columns(x=pl.col("x") + draw.normal(0, 1, n))
-    found = tc.categorical_confidentiality(frame, moved, tc.Scenario(keys=["a"]), variables=["x"], k=20)
+    found = tc.risk.categorical_confidentiality(frame, moved, tc.Scenario(keys=["a"]), variables=["x"], k=20)
     assert categorical_confidentiality_points(found).height == 0
     cells = categorical_confidentiality_cells(found)
     assert cells.height <= MOST_POINTS

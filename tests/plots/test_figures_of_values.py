@@ -96,7 +96,7 @@ def test_axes_hold_all_values() -> None:
 
 def test_two_units_moved_alike_one_alone_and_one_in_a_crowd() -> None:
     original, masked = firms()
-    found = tc.confidentiality(original, masked, tc.Scenario(numeric_keys=KEYS), log=True)
+    found = tc.risk.confidentiality(original, masked, tc.Scenario(numeric_keys=KEYS), log=True)
     first, second = chosen_units(found)
     assert found.unsafe[first]
     assert found.correct[first] > 0
@@ -107,7 +107,7 @@ def test_two_units_moved_alike_one_alone_and_one_in_a_crowd() -> None:
 def test_neighbours_drawn_are_the_neighbours_counted() -> None:
     original, masked = firms()
     for log in (True, "unit_free", False):
-        found = tc.confidentiality(original, masked, tc.Scenario(numeric_keys=KEYS), log=log)
+        found = tc.risk.confidentiality(original, masked, tc.Scenario(numeric_keys=KEYS), log=log)
         points = units_points(found, original, masked)
         for place, row in enumerate(chosen_units(found), start=1):
             part = points.filter(points["unit"] == place)
@@ -122,7 +122,7 @@ def test_neighbours_drawn_are_the_neighbours_counted() -> None:
 @pytest.mark.parametrize("by_ratio", [False, True])
 def test_neighbours_are_drawn_whatever_decides_on_them(metric: str, by_ratio: bool) -> None:
     original, masked = firms()
-    found = tc.confidentiality(original, masked, tc.Scenario(numeric_keys=KEYS), log=True, metric=metric)
+    found = tc.risk.confidentiality(original, masked, tc.Scenario(numeric_keys=KEYS), log=True, metric=metric)
     found = found.by_ratio() if by_ratio else found
     points = units_points(found, original, masked)
     for place, row in enumerate(chosen_units(found), start=1):
@@ -136,13 +136,13 @@ def test_neighbours_are_drawn_whatever_decides_on_them(metric: str, by_ratio: bo
 def test_units_without_a_size_or_a_finite_delta(tmp_path: Path) -> None:
     x = pl.DataFrame({"a": [0.0, 0.0, 0.0], "b": [0.0, 0.0, 0.0]})
     y = pl.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1.0, 1.0, 1.0]})
-    found = tc.confidentiality(x, y, tc.Scenario(numeric_keys=["a", "b"]))
+    found = tc.risk.confidentiality(x, y, tc.Scenario(numeric_keys=["a", "b"]))
     assert chosen_units(found) == (0, 1)
     assert tc.save(units(found, x, y), tmp_path / "units.png").stat().st_size > 0
     # Most released records are 0, so most z are infinite, and so is delta.
     x = pl.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 1.0, 1.0, 2.0]})
     y = pl.DataFrame({"a": [0.0, 0.0, 0.0, 4.0], "b": [0.0, 0.0, 0.0, 2.0]})
-    found = tc.confidentiality(x, y, tc.Scenario(numeric_keys=["a", "b"]), alpha=0.3)
+    found = tc.risk.confidentiality(x, y, tc.Scenario(numeric_keys=["a", "b"]), alpha=0.3)
     assert np.isinf(found.delta[0])
     assert tc.save(units(found, x, y, records=[1, 4]), tmp_path / "far.png").stat().st_size > 0
 
@@ -150,7 +150,7 @@ def test_units_without_a_size_or_a_finite_delta(tmp_path: Path) -> None:
 def test_units_by_number_and_by_stratum() -> None:
     data = tc.business_survey(300).data
     masked = tc.log_noise(data, KEYS, sd=0.3)
-    found = tc.confidentiality(data, masked, tc.Scenario(numeric_keys=KEYS), strata="industry", log=True)
+    found = tc.risk.confidentiality(data, masked, tc.Scenario(numeric_keys=KEYS), strata="industry", log=True)
     first, second = chosen_units(found)
     assert found.stratum[first] == found.stratum[second]
     points = units_points(found, data, masked, records=[5, 9])
@@ -165,8 +165,8 @@ def test_units_by_number_and_by_stratum() -> None:
 
 def test_messages_of_two_units() -> None:
     original, masked = firms()
-    found = tc.confidentiality(original, masked, tc.Scenario(numeric_keys=KEYS), log=True)
-    one = tc.confidentiality(original, masked, tc.Scenario(numeric_keys=KEYS[:1]), log=True)
+    found = tc.risk.confidentiality(original, masked, tc.Scenario(numeric_keys=KEYS), log=True)
+    one = tc.risk.confidentiality(original, masked, tc.Scenario(numeric_keys=KEYS[:1]), log=True)
     for result, file, options, message in [
         (one, original, {}, "the figure shows two keys; the result has 1, compare on two."),
         (found, original, {"records": 5}, "records must be the numbers of two records; got 5."),

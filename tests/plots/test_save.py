@@ -21,7 +21,7 @@ SCRIPT = re.compile(r"<script>.*?</script>", re.DOTALL)
 @pytest.fixture(scope="module")
 def chart() -> Any:
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0]})
-    return tc.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]), delta=0.1).plot(table=True)
+    return tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]), delta=0.1).plot(table=True)
 
 
 def test_pictures_are_what_their_suffix_says(chart: Any, tmp_path: Path) -> None:

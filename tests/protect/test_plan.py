@@ -358,7 +358,7 @@ STATUS = Data.of(
 def figures(data: Any, scenario: tc.Scenario) -> tuple[list[float], list[float]]:
     """How many records each one looks like, and its risk."""
     table = tc.key_table(data, scenario)
-    return table.per_record(table.sample_count).tolist(), tc.individual_risk(data, scenario).risk.tolist()
+    return table.per_record(table.sample_count).tolist(), tc.risk.individual_risk(data, scenario).risk.tolist()
 
 
 @pytest.mark.parametrize(

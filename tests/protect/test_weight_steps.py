@@ -291,9 +291,9 @@ def test_noise_hides_the_stratum_once_weights_are_rounded() -> None:
     n = 600
     table = people([10.0] * n + [12.0] * n + [14.0] * n, region=["a"] * n + ["b"] * n + ["c"] * n)
     plan = tc.Plan([tc.WeightNoise(0.3), tc.RoundWeights()])
-    before = tc.weight_disclosure(table, WHO, variables="region").leaks["region"]
+    before = tc.risk.weight_disclosure(table, WHO, variables="region").leaks["region"]
     release = plan.apply(table, WHO, seed=1)
-    after = tc.weight_disclosure(release, WHO, variables="region").leaks["region"]
+    after = tc.risk.weight_disclosure(release, WHO, variables="region").leaks["region"]
     assert before.guessed == 1.0
     assert after.guessed < 0.55
     assert release.data.numbers("w").sum() == pytest.approx(36 * n, abs=0.5)

@@ -45,9 +45,9 @@ def scenario(rule: str, c: float | str | None) -> tc.Scenario:
 @given(rows=records)
 def test_against_the_definitions(rule: str, c: float | str | None, rows: list[tuple[object, ...]]) -> None:
     data, who = survey(rows), scenario(rule, c)
-    diversity = tc.l_diversity(data, who, c=1.5).to_frame()
-    closeness = tc.t_closeness(data, who).to_frame()
-    likeness = tc.likeness(data, who).to_frame()
+    diversity = tc.risk.l_diversity(data, who, c=1.5).to_frame()
+    closeness = tc.risk.t_closeness(data, who).to_frame()
+    likeness = tc.risk.likeness(data, who).to_frame()
     keys = [row[:2] for row in rows]
     for place, name in ((2, "s"), (3, "t")):
         values = [row[place] for row in rows]
@@ -67,7 +67,7 @@ def test_against_the_definitions(rule: str, c: float | str | None, rows: list[tu
 
 def table_of(data: Data, who: tc.Scenario) -> pl.DataFrame:
     """All attribute measures by record."""
-    measures = (tc.l_diversity, tc.t_closeness, tc.likeness)
+    measures = (tc.risk.l_diversity, tc.risk.t_closeness, tc.risk.likeness)
     return pl.concat([measure(data, who).to_frame() for measure in measures], how="horizontal")
 
 
@@ -92,14 +92,14 @@ def test_not_applicable_taken_for_missing_would_look_too_close() -> None:
         pl.DataFrame({"p": ["a", "a", "b", "b"], "s": ["x", None, "x", "child"]}), {"s": Variable(missing=("child",))}
     )
     who = tc.Scenario(keys=["p"], sensitive=["s"])
-    assert tc.t_closeness(data, who).t == {"s": 0.0}
-    assert tc.t_closeness(data, replace(who, not_applicable={"s": "child"})).t == {"s": 0.25}
+    assert tc.risk.t_closeness(data, who).t == {"s": 0.0}
+    assert tc.risk.t_closeness(data, replace(who, not_applicable={"s": "child"})).t == {"s": 0.25}
 
 
 @given(rows=records)
 def test_several_sensitive_variables(rows: list[tuple[object, ...]]) -> None:
     """The least l of either variable inside the sub-groups of a group that agree on the other."""
-    found = tc.l_diversity(survey(rows), scenario("one_way", None), c=2).to_frame()
+    found = tc.risk.l_diversity(survey(rows), scenario("one_way", None), c=2).to_frame()
     keys = [row[:2] for row in rows]
     for i in range(len(rows)):
         members = [h for h, _ in slow_a.group(keys, i, "one_way")]
@@ -122,7 +122,7 @@ def test_paper_001_table() -> None:
             "condition": ["cancer", "heart disease", "heart disease", "cancer", "cancer", "cancer"],
         }
     )
-    found = tc.l_diversity(patients, tc.Scenario(keys=["gender", "age"], sensitive=["condition"]))
+    found = tc.risk.l_diversity(patients, tc.Scenario(keys=["gender", "age"], sensitive=["condition"]))
     assert found.to_frame()["condition:distinct"].to_list() == [2, 2, 2, 1, 1, 1]
 
 
@@ -131,7 +131,7 @@ def test_closeness_by_hand() -> None:
     salary = [3, 4, 5, 6, 11, 8, 7, 9, 10]
     groups = [1, 1, 1, 2, 2, 2, 3, 3, 3]
     data = Data.of(pl.DataFrame({"group": groups, "salary": salary}), {"salary": Variable(scale="numeric")})
-    found = tc.t_closeness(data, tc.Scenario(keys=["group"], sensitive=["salary"]))
+    found = tc.risk.t_closeness(data, tc.Scenario(keys=["group"], sensitive=["salary"]))
     assert found.to_frame()["salary:t"].to_list() == pytest.approx([0.375] * 3 + [1 / 6] * 3 + [0.236111111] * 3)
     assert found.t["salary"] == pytest.approx(0.375)
 
@@ -143,10 +143,10 @@ def test_declared_order_is_kept() -> None:
     enum = Data.of(frame.with_columns(pl.col("level").cast(pl.Enum(order))))
     who = tc.Scenario(keys=["g"], sensitive=["level"])
     # Group 1: P = (1/2, 1, 1), file Q = (1/4, 1/2, 1): (1/4 + 1/2)/2; group 2 the same.
-    assert tc.t_closeness(ordered, who).t == {"level": 0.375}
-    assert tc.t_closeness(enum, who).t == {"level": 0.375}
+    assert tc.risk.t_closeness(ordered, who).t == {"level": 0.375}
+    assert tc.risk.t_closeness(enum, who).t == {"level": 0.375}
     with pytest.raises(tc.TacitaError) as error:
-        tc.t_closeness(Data.of(frame, {"level": Variable(order=("low", "high"))}), who)
+        tc.risk.t_closeness(Data.of(frame, {"level": Variable(order=("low", "high"))}), who)
     assert str(error.value) == "column 'level' has 1 value not in its order; add them there."
 
 
@@ -154,16 +154,16 @@ def test_messages() -> None:
     data = survey([(1, 1, 1, "a")])
     for call, message in [
         (
-            lambda: tc.l_diversity(data, tc.Scenario(keys=["p"])),
+            lambda: tc.risk.l_diversity(data, tc.Scenario(keys=["p"])),
             "name at least one sensitive variable; pass sensitive=[...].",
         ),
         (
-            lambda: tc.t_closeness(data, tc.Scenario(keys=["p", "s"], sensitive=["s"])),
+            lambda: tc.risk.t_closeness(data, tc.Scenario(keys=["p", "s"], sensitive=["s"])),
             "a sensitive variable cannot be a key at the same time: 's'.",
         ),
-        (lambda: tc.l_diversity(data, scenario("one_way", None), c=0), "c must be above 0; got 0."),
+        (lambda: tc.risk.l_diversity(data, scenario("one_way", None), c=0), "c must be above 0; got 0."),
         (
-            lambda: tc.likeness(data, tc.Scenario(keys=["p"]), sensitive=["x"]),
+            lambda: tc.risk.likeness(data, tc.Scenario(keys=["p"]), sensitive=["x"]),
             "sensitive not in the data: 'x'. The columns are 'p', 'q', 's', 't'.",
         ),
     ]:
@@ -197,7 +197,11 @@ def of_case(reference: Reference, name: str) -> tuple[pl.DataFrame, dict[str, li
         made = pl.read_csv(extra, infer_schema=False)
         frame = frame.with_columns(made.get_columns())
     who = tc.Scenario(keys=parameters["keys"], sensitive=parameters["sensitive"], missing="own_category")
-    return tc.l_diversity(frame, who, c=parameters["c"]).to_frame(), reference.vectors(name), parameters["sensitive"]
+    return (
+        tc.risk.l_diversity(frame, who, c=parameters["c"]).to_frame(),
+        reference.vectors(name),
+        parameters["sensitive"],
+    )
 
 
 @pytest.mark.parametrize("name", REFERENCE_CASES)

@@ -26,7 +26,7 @@ def frame(rows: list[Any], first: int) -> pl.DataFrame:
 @given(st.lists(row, min_size=1, max_size=20), st.integers(1, 4))
 def test_against_pairs_of_records(rows: list[Any], k: int) -> None:
     original, released = frame(rows, 0), frame(rows, 2)
-    found = tc.categorical_confidentiality(original, released, tc.Scenario(keys=KEYS), k=k)
+    found = tc.risk.categorical_confidentiality(original, released, tc.Scenario(keys=KEYS), k=k)
     for at, each in enumerate(rows):
         mine = each[2:]
         # One-way: whoever shows the same value on every key that the record shows.
@@ -54,7 +54,7 @@ def survey() -> tuple[Data, Data]:
 def test_by_hand() -> None:
     original, released = survey()
     scenario = tc.Scenario(keys=["sex"], weight="w")
-    found = tc.categorical_confidentiality(original, released, scenario, variables=["sex", "health", "age"], k=3)
+    found = tc.risk.categorical_confidentiality(original, released, scenario, variables=["sex", "health", "age"], k=3)
     one = 2 / math.pi * math.atan(1.0)
     # Health has 5 categories: suppressed 2 is 3 steps from the farther end, 5 to 3 are two. Age 70 is above the
     # median, so its suppression is 50 years from the minimum.
@@ -68,7 +68,7 @@ def test_by_hand() -> None:
         ("age", "numeric", 2, 1),
     ]
     assert found.table()["loss"].to_list() == pytest.approx([each.loss for each in found.changes])
-    population = tc.categorical_confidentiality(original, released, scenario, population=True, k=25)
+    population = tc.risk.categorical_confidentiality(original, released, scenario, population=True, k=25)
     assert population.count.tolist() == [20, 20, 30, 30, 30, 60]
     assert population.unsafe.tolist() == [True, True, False, False, False, False]
     assert "units of the population (F, weights)" in str(population)
@@ -79,18 +79,18 @@ def test_units_of_numeric_differences() -> None:
     scenario = tc.Scenario(keys=["sex"])
     options: dict[str, Any] = {"variables": ["age"], "k": 2}
     spread = float(np.std([20, 30, 40, 50, 60, 70], ddof=1))
-    found = tc.categorical_confidentiality(original, released, scenario, unit="sd", **options)
+    found = tc.risk.categorical_confidentiality(original, released, scenario, unit="sd", **options)
     assert found.loss[1] == pytest.approx(2 / math.pi * math.atan(1 / spread))
     assert "numeric differences of age in standard deviations" in str(found)
     # Deviations from the median 45 are 25, 15, 5, 5, 15, 25.
-    found = tc.categorical_confidentiality(original, released, scenario, unit="mad", **options)
+    found = tc.risk.categorical_confidentiality(original, released, scenario, unit="mad", **options)
     assert found.loss[1] == pytest.approx(2 / math.pi * math.atan(1 / (1.4826 * 15)))
 
 
 def test_a_register_counts_the_population() -> None:
     original, released = survey()
     register = pl.DataFrame({"sex": [1] * 40 + [2] * 9})
-    found = tc.categorical_confidentiality(
+    found = tc.risk.categorical_confidentiality(
         original, released, tc.Scenario(keys=["sex"]), population=True, register=register, k=10
     )
     assert found.count.tolist() == [40, 40, 9, 9, 9, 49]
@@ -99,7 +99,7 @@ def test_a_register_counts_the_population() -> None:
 
 def test_missing_rule_decides() -> None:
     original, released = survey()
-    found = tc.categorical_confidentiality(original, released, tc.Scenario(keys=["sex"], missing="wildcard"), k=3)
+    found = tc.risk.categorical_confidentiality(original, released, tc.Scenario(keys=["sex"], missing="wildcard"), k=3)
     assert found.count.tolist() == [3, 3, 4, 4, 4, 6]
     assert found.rule == "wildcard"
 
@@ -107,7 +107,7 @@ def test_missing_rule_decides() -> None:
 def test_recoded_values_are_changed_and_said_so() -> None:
     original, _ = survey()
     classes = original.with_columns({"age": ["young", "young", "young", "old", "old", None]})
-    found = tc.categorical_confidentiality(original, classes, tc.Scenario(keys=["age"]), k=2)
+    found = tc.risk.categorical_confidentiality(original, classes, tc.Scenario(keys=["age"]), k=2)
     assert found.loss.tolist() == [1.0] * 6
     assert found.changes[0].scale == "recoded"
     assert found.cautions[0].startswith("'age' has values of another kind or order than in the original file")
@@ -115,17 +115,19 @@ def test_recoded_values_are_changed_and_said_so() -> None:
     order = pl.Enum(["low", "middle", "high"])
     ordered = pl.DataFrame({"level": pl.Series(["low", "middle", "high"], dtype=order)})
     fewer = pl.DataFrame({"level": ["low", "above", "above"]})
-    found = tc.categorical_confidentiality(ordered, fewer, tc.Scenario(keys=["level"]), k=2)
+    found = tc.risk.categorical_confidentiality(ordered, fewer, tc.Scenario(keys=["level"]), k=2)
     assert (found.changes[0].scale, found.loss.tolist()) == ("recoded", [0.0, 1.0, 1.0])
 
 
 def test_microaggregated_numbers_lie_on_a_line_at_the_group_size() -> None:
     original = pl.DataFrame({"turnover": [1.0, 2.0, 3.0, 10.0, 11.0, 12.0]})
     groups = pl.DataFrame({"turnover": [2.0, 2.0, 2.0, 11.0, 11.0, 11.0]})
-    found = tc.categorical_confidentiality(original, groups, tc.Scenario(keys=["turnover"]), unit="sd", k=3)
+    found = tc.risk.categorical_confidentiality(original, groups, tc.Scenario(keys=["turnover"]), unit="sd", k=3)
     assert found.count.tolist() == [3.0] * 6
     assert not found.unsafe.any()
-    near = tc.confidentiality(original, groups, tc.Scenario(numeric_keys=["turnover"]), vertical=True, k=3, delta=0.6)
+    near = tc.risk.confidentiality(
+        original, groups, tc.Scenario(numeric_keys=["turnover"]), vertical=True, k=3, delta=0.6
+    )
     assert near.neighbours.tolist() == [3] * 6
     assert not near.unsafe.any()
 
@@ -133,8 +135,8 @@ def test_microaggregated_numbers_lie_on_a_line_at_the_group_size() -> None:
 def test_released_records_are_matched_by_number() -> None:
     original, released = survey()
     scenario = tc.Scenario(keys=["sex"])
-    found = tc.categorical_confidentiality(original, released, scenario, k=3)
-    turned = tc.categorical_confidentiality(original, released.take(np.array([5, 3, 1, 0, 2, 4])), scenario, k=3)
+    found = tc.risk.categorical_confidentiality(original, released, scenario, k=3)
+    turned = tc.risk.categorical_confidentiality(original, released.take(np.array([5, 3, 1, 0, 2, 4])), scenario, k=3)
     assert turned.to_frame().equals(found.to_frame())
 
 
@@ -152,7 +154,7 @@ def test_messages() -> None:
         ),
     ]:
         with pytest.raises(tc.TacitaError) as error:
-            tc.categorical_confidentiality(original, released, scenario, **words)  # type: ignore[arg-type]
+            tc.risk.categorical_confidentiality(original, released, scenario, **words)  # type: ignore[arg-type]
         assert str(error.value) == message
 
 
@@ -161,7 +163,7 @@ def test_categories_that_nobody_has_count_if_they_are_declared() -> None:
     about = {"health": Variable(scale="ordinal", order=("none", "bad", "fair", "good", "best"))}
     x = Data.of(pl.DataFrame({"health": ["bad", "fair", "good"]}), variables=about)
     y = Data.of(pl.DataFrame({"health": ["fair", "fair", None]}), variables=about)
-    found = tc.categorical_confidentiality(x, y, tc.Scenario(keys=["health"]), k=2)
+    found = tc.risk.categorical_confidentiality(x, y, tc.Scenario(keys=["health"]), k=2)
     assert found.loss.tolist() == [0.25, 0.0, 0.75]
 
 
@@ -169,7 +171,7 @@ def test_categories_that_nobody_has_count_if_they_are_declared() -> None:
 def test_numbers_too_large_to_be_compared_are_a_mistake(unit: str) -> None:
     x = pl.DataFrame({"a": ["p", "q", "q"], "v": [1.0e300, -2.0e300, 1.0]})
     with pytest.raises(tc.TacitaError) as error:
-        tc.categorical_confidentiality(x, x, tc.Scenario(keys=["a"]), variables=["v"], unit=unit)
+        tc.risk.categorical_confidentiality(x, x, tc.Scenario(keys=["a"]), variables=["v"], unit=unit)
     assert str(error.value) == (
         "numbers must be below 1e+150 in size to be compared; those of 'v' are not, declare such codes missing."
     )
@@ -180,7 +182,7 @@ def test_infinite_numbers_are_a_mistake(both: bool) -> None:
     x = pl.DataFrame({"a": ["p", "q"], "v": [1.0, math.inf if both else 2.0]})
     y = x.with_columns(v=pl.Series([1.0, math.inf]))
     with pytest.raises(tc.TacitaError) as error:
-        tc.categorical_confidentiality(x, y, tc.Scenario(keys=["a"]), variables=["v"])
+        tc.risk.categorical_confidentiality(x, y, tc.Scenario(keys=["a"]), variables=["v"])
     assert str(error.value) == "variables must be finite; 'v' has infinite values, correct the file."
 
 
@@ -195,6 +197,6 @@ def test_not_applicable_has_no_place_in_the_order(values: list[str | None]) -> N
         known = Variable(order=order, missing=("dk",)) if kind == pl.String else Variable()
         for codes in ((), ("dk", "")):
             said = {"x": replace(known, not_applicable=codes)}
-            found = tc.categorical_confidentiality(Data.of(first, {"x": known}), Data.of(second, said), who, k=2)
+            found = tc.risk.categorical_confidentiality(Data.of(first, {"x": known}), Data.of(second, said), who, k=2)
             assert [each.scale for each in found.changes] == ["ordinal"]
             assert found.loss.tolist() == [0.5, 0.0, 0.0, 0.0]

@@ -18,7 +18,7 @@ NAMES = ("a", "b", "c")
 @given(st.lists(st.tuples(value, value, value), min_size=1, max_size=25), st.integers(0, 4))
 def test_against_plain_counting(rows: list[tuple[int | None, ...]], threshold: int) -> None:
     frame = pl.DataFrame(rows, schema=dict.fromkeys(NAMES, pl.Int64), orient="row")
-    found = tc.unsafe_combinations(frame, tc.Scenario(keys=NAMES), threshold=threshold, largest=3)
+    found = tc.risk.unsafe_combinations(frame, tc.Scenario(keys=NAMES), threshold=threshold, largest=3)
     inside = [0] * len(rows)
     by_variable: Counter[tuple[str, int]] = Counter()
     by_category: Counter[tuple[str, int | None]] = Counter()
@@ -45,7 +45,7 @@ def test_against_plain_counting(rows: list[tuple[int | None, ...]], threshold: i
 
 def test_one_threshold_for_each_size() -> None:
     frame = pl.DataFrame({"a": [1, 1, 1, 2], "b": [1, 1, 2, 2]})
-    found = tc.unsafe_combinations(frame, tc.Scenario(keys=["a", "b"]), threshold=[1, 2])
+    found = tc.risk.unsafe_combinations(frame, tc.Scenario(keys=["a", "b"]), threshold=[1, 2])
     assert dict(zip(found.combinations, found.thresholds, strict=True)) == {("a",): 1, ("b",): 1, ("a", "b"): 2}
     assert dict(zip(found.combinations, found.unsafe, strict=True)) == {("a",): 1, ("b",): 0, ("a", "b"): 3}
     assert found.records_unsafe == 4
@@ -62,13 +62,13 @@ def test_identification_levels() -> None:
     ]
     frame = pl.DataFrame({"region": [1, 1], "sex": [1, 2], "age": [1, 1]})
     scenario = tc.Scenario(keys=["region", "sex", "age"])
-    found = tc.unsafe_combinations(frame, scenario, levels={"region": 1, "sex": 2, "age": 0}, threshold=1)
+    found = tc.risk.unsafe_combinations(frame, scenario, levels={"region": 1, "sex": 2, "age": 0}, threshold=1)
     assert (found.combinations, found.unsafe) == ((("region", "sex"),), (2,))
 
 
 def test_tables_by_name() -> None:
     frame = pl.DataFrame({"a": [1, 1, 2], "b": [1, 2, 2], "c": [1, 1, 1]})
-    found = tc.unsafe_combinations(frame, tc.Scenario(keys=["a"]), tables={("a", "b"): 1, "c": 5})
+    found = tc.risk.unsafe_combinations(frame, tc.Scenario(keys=["a"]), tables={("a", "b"): 1, "c": 5})
     assert (found.combinations, found.thresholds, found.unsafe) == ((("a", "b"), ("c",)), (1, 5), (3, 1))
 
 
@@ -83,12 +83,12 @@ def test_messages() -> None:
         ({"levels": {"z": 1}}, "levels not in the data: 'z'. The columns are 'a', 'b'."),
     ]:
         with pytest.raises(tc.TacitaError) as error:
-            tc.unsafe_combinations(frame, scenario, **words)  # type: ignore[arg-type]
+            tc.risk.unsafe_combinations(frame, scenario, **words)  # type: ignore[arg-type]
         assert str(error.value) == message
     keys = [f"k{j}" for j in range(30)]
     wide = pl.DataFrame({key: [1] for key in keys})
     with pytest.raises(tc.TacitaError) as error:
-        tc.unsafe_combinations(wide, tc.Scenario(keys=keys), largest=4)
+        tc.risk.unsafe_combinations(wide, tc.Scenario(keys=keys), largest=4)
     assert str(error.value) == "that is 31,930 tables, more than 20,000; choose a smaller largest."
     assert sum(1 for size in range(1, 5) for _ in combinations(keys, size)) == 31_930
 
@@ -107,7 +107,7 @@ def test_reference(reference: Reference, name: str) -> None:
     case = reference.case(name)
     parameters = case["parameters"]
     threshold = parameters["threshold"] if isinstance(parameters["threshold"], list) else [parameters["threshold"]]
-    found = tc.unsafe_combinations(
+    found = tc.risk.unsafe_combinations(
         reference.data(case["dataset"]),
         tc.Scenario(keys=parameters["keys"]),
         largest=parameters["maxDim"],

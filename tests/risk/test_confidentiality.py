@@ -40,10 +40,12 @@ def test_against_all_pairs(
     original, released = (each.with_columns(pl.col("p", "q").cast(pl.Float64)) for each in (original, released))
     if not full:
         with pytest.raises(tc.TacitaError) as error:
-            tc.confidentiality(original, released, tc.Scenario(numeric_keys=["p", "q"]))
+            tc.risk.confidentiality(original, released, tc.Scenario(numeric_keys=["p", "q"]))
         assert str(error.value) == "no record has all keys in both files; there is nothing to compare."
         return
-    found = tc.confidentiality(original, released, tc.Scenario(numeric_keys=["p", "q"]), strata="g", alpha=alpha, k=3)
+    found = tc.risk.confidentiality(
+        original, released, tc.Scenario(numeric_keys=["p", "q"]), strata="g", alpha=alpha, k=3
+    )
     assert found.left_out == len(rows) - len(full)
     for place, label in enumerate(found.labels):
         inside = [each for each in full if each[0] == label]
@@ -77,7 +79,7 @@ def test_limits() -> None:
 def test_largest_unit_and_ranks() -> None:
     original = pl.DataFrame({"g": [1, 1, 1, 2], "x": [5.0, 9.0, 7.0, 1.0]})
     released = pl.DataFrame({"g": [1, 1, 1, 2], "x": [8.5, 9.5, 8.0, 1.0]})
-    found = tc.confidentiality(original, released, tc.Scenario(numeric_keys=["x"]), strata="g", delta=0.1)
+    found = tc.risk.confidentiality(original, released, tc.Scenario(numeric_keys=["x"]), strata="g", delta=0.1)
     assert found.largest.tolist() == [False, True, False, True]
     ranks = found.rank_table()
     assert ranks["preserved"].to_list() == [1, 1]
@@ -87,22 +89,24 @@ def test_largest_unit_and_ranks() -> None:
 
 def test_log_scale_and_what_is_left_out() -> None:
     original = pl.DataFrame({"x": [0.0, math.e, math.e**2, None]})
-    found = tc.confidentiality(
+    found = tc.risk.confidentiality(
         original, original, tc.Scenario(numeric_keys=["x"]), log=True, zeros="exclude", delta=0.6
     )
     assert (found.record.tolist(), found.left_out) == ([2, 3], 2)
     # On the log scale 1 and 2: z = 1/1 for the first, 1/2 for the second.
     assert found.neighbours.tolist() == [1, 2]
-    assert tc.confidentiality(original, original, tc.Scenario(numeric_keys=["x"]), log=True, delta=0.6).left_out == 1
+    assert (
+        tc.risk.confidentiality(original, original, tc.Scenario(numeric_keys=["x"]), log=True, delta=0.6).left_out == 1
+    )
 
 
 def test_records_are_matched_by_number() -> None:
     data = tc.Data.of(pl.DataFrame({"x": [1.0, 2.0, 30.0]}))
     shuffled = data.take(np.array([2, 0, 1]))
-    found = tc.confidentiality(data, shuffled, tc.Scenario(numeric_keys=["x"]), delta=0.1)
+    found = tc.risk.confidentiality(data, shuffled, tc.Scenario(numeric_keys=["x"]), delta=0.1)
     assert found.perturbation.tolist() == [0.0, 0.0, 0.0]
     with pytest.raises(tc.TacitaError) as error:
-        tc.confidentiality(data, data.take(np.array([0, 1])), tc.Scenario(numeric_keys=["x"]))
+        tc.risk.confidentiality(data, data.take(np.array([0, 1])), tc.Scenario(numeric_keys=["x"]))
     assert str(error.value) == (
         "the released file must have the records of the original; it has 2 for 3, compare files of the same units."
     )
@@ -112,7 +116,7 @@ def test_key_sets_in_one_call() -> None:
     survey = tc.business_survey(300)
     masked = tc.log_noise(survey.data, ["turnover", "employees"], sd=0.3)
     sets = {"case 1": ["turnover"], "case 2": ["turnover", "employees"]}
-    found = tc.confidentiality_sets(
+    found = tc.risk.confidentiality_sets(
         survey.data, masked, tc.Scenario(numeric_keys=["any"]), key_sets=sets, strata="industry", log=True
     )
     table = found.to_frame()
@@ -124,7 +128,7 @@ def test_key_sets_in_one_call() -> None:
 
 def test_figure_of_a_small_file_draws_every_record() -> None:
     survey = tc.business_survey(200)
-    found = tc.confidentiality(
+    found = tc.risk.confidentiality(
         survey.data, tc.log_noise(survey.data, ["turnover"]), tc.Scenario(numeric_keys=["turnover"]), log=True
     )
     points = confidentiality_points(found)
@@ -138,7 +142,7 @@ def test_figure_of_a_small_file_draws_every_record() -> None:
 def test_figure_of_a_large_file_draws_few_marks_and_counts_all() -> None:
     rng = np.random.default_rng(3)
     frame = pl.DataFrame({"x": rng.lognormal(5, 1, 20_000)})
-    found = tc.confidentiality(frame, tc.log_noise(frame, ["x"]), tc.Scenario(numeric_keys=["x"]), alpha=0.001)
+    found = tc.risk.confidentiality(frame, tc.log_noise(frame, ["x"]), tc.Scenario(numeric_keys=["x"]), alpha=0.001)
     points, cells = confidentiality_points(found), confidentiality_cells(found)
     assert points.height + cells.height <= MOST_POINTS
     assert points.height + int(cells["records"].sum()) == 20_000
@@ -160,14 +164,14 @@ def test_messages() -> None:
         (["x"], {"strata": "z"}, "strata not in the data: 'z'. The columns are 'x', 't', 'i'."),
     ]:
         with pytest.raises(tc.TacitaError) as error:
-            tc.confidentiality(frame, frame, tc.Scenario(numeric_keys=keys), **words)  # type: ignore[arg-type]
+            tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys=keys), **words)  # type: ignore[arg-type]
         assert str(error.value) == message
 
 
 def test_equal_values_are_a_caution() -> None:
     frame = pl.DataFrame({"x": [0.0] * 9 + [5.0]})
-    found = tc.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]))
+    found = tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]))
     assert found.delta.tolist() == [0.0]
     assert found.cautions[0].startswith("in the file more than alpha of the wrong pairs have distance 0")
     assert found.cautions[0] in str(found)
-    assert tc.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]), delta=0.1).cautions == ()
+    assert tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]), delta=0.1).cautions == ()

@@ -30,7 +30,7 @@ def run(*words: str) -> str:
 def test_all_tables_for_several_key_sets(files: tuple[str, str]) -> None:
     words = ("--keys", "turnover", "--keys", "turnover,employees", "--strata", "industry", "--log")
     said = run("confidentiality", *files, *words)
-    sets = tc.confidentiality_sets(
+    sets = tc.risk.confidentiality_sets(
         *files,
         tc.Scenario(numeric_keys=["any"]),
         key_sets=[["turnover"], ["turnover", "employees"]],
@@ -85,7 +85,7 @@ def test_options_of_the_plot(files: tuple[str, str], tmp_path: Path) -> None:
     policy = tc.Policy(neighbours=4, perturbation=0.3).save(tmp_path / "policy.toml")
     words = ("--keys", "turnover,employees", "--metric", "gower", "--policy", str(policy), "--no-ratio")
     said = run("plot", "confidentiality", *files, *words)
-    found = tc.confidentiality(
+    found = tc.risk.confidentiality(
         *files, tc.Scenario(numeric_keys=["turnover", "employees"]), metric="gower", k=4, r=0.3, ratio=False
     )
     assert said == f"{found}\n"

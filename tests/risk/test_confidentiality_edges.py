@@ -28,9 +28,9 @@ def two_files(n: int = 40, seed: int = 2) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def test_a_released_file_in_another_order_is_a_caution() -> None:
     x, y = two_files()
-    assert tc.confidentiality(x, y, tc.Scenario(numeric_keys=["a", "b"]), strata="g").cautions == ()
+    assert tc.risk.confidentiality(x, y, tc.Scenario(numeric_keys=["a", "b"]), strata="g").cautions == ()
     shuffled = y.sample(len(y), shuffle=True, seed=1)
-    found = tc.confidentiality(x, shuffled, tc.Scenario(numeric_keys=["a", "b"]), strata="g")
+    found = tc.risk.confidentiality(x, shuffled, tc.Scenario(numeric_keys=["a", "b"]), strata="g")
     other = int((x["g"] != shuffled["g"]).sum())
     assert other > 0
     assert found.cautions[0] == (
@@ -41,7 +41,7 @@ def test_a_released_file_in_another_order_is_a_caution() -> None:
     assert all(f"caution: {text}" in str(found) for text in found.cautions)
     assert "caution: the files may not be in the same order; print the result" in subtitles(found.plot())
     # By keys alone, as where the released file has no strata.
-    alone = tc.confidentiality(x, shuffled.drop("g"), tc.Scenario(numeric_keys=["a", "b"]), strata="g")
+    alone = tc.risk.confidentiality(x, shuffled.drop("g"), tc.Scenario(numeric_keys=["a", "b"]), strata="g")
     assert alone.cautions == found.cautions[1:]
 
 
@@ -49,7 +49,7 @@ def test_strata_of_another_kind_are_all_different() -> None:
     x, y = two_files()
     recoded = y.with_columns(g=pl.Series([1.5, 2.5] * 20))
     assert (
-        tc.confidentiality(x, recoded, tc.Scenario(numeric_keys=["a"]), strata="g")
+        tc.risk.confidentiality(x, recoded, tc.Scenario(numeric_keys=["a"]), strata="g")
         .cautions[0]
         .startswith("40 records of 40 have other strata")
     )
@@ -57,10 +57,10 @@ def test_strata_of_another_kind_are_all_different() -> None:
 
 def test_few_records_and_constant_keys_say_nothing_about_the_order() -> None:
     x, y = two_files(8)
-    assert tc.confidentiality(x, y[::-1], tc.Scenario(numeric_keys=["a", "b"])).cautions == ()
+    assert tc.risk.confidentiality(x, y[::-1], tc.Scenario(numeric_keys=["a", "b"])).cautions == ()
     x, y = two_files()
     constant = y.with_columns(a=pl.lit(3.0))
-    assert tc.confidentiality(x, constant, tc.Scenario(numeric_keys=["a"]), delta=0.1).cautions == ()
+    assert tc.risk.confidentiality(x, constant, tc.Scenario(numeric_keys=["a"]), delta=0.1).cautions == ()
 
 
 def test_alphas_print_the_cautions() -> None:
@@ -84,8 +84,8 @@ def test_no_square_overflows_or_vanishes(metric: str, power: int) -> None:
     x, y = two_files()
     keys = ["a", "b"]
     far_x, far_y = (frame.with_columns(pl.col(keys) * 2.0**power) for frame in (x, y))
-    plain = tc.confidentiality(x, y, tc.Scenario(numeric_keys=keys), metric=metric, k=5, ratio=False)
-    found = tc.confidentiality(far_x, far_y, tc.Scenario(numeric_keys=keys), metric=metric, k=5, ratio=False)
+    plain = tc.risk.confidentiality(x, y, tc.Scenario(numeric_keys=keys), metric=metric, k=5, ratio=False)
+    found = tc.risk.confidentiality(far_x, far_y, tc.Scenario(numeric_keys=keys), metric=metric, k=5, ratio=False)
     assert found.perturbation == pytest.approx(plain.perturbation, rel=1e-9)
     assert found.neighbours.tolist() == plain.neighbours.tolist()
     assert found.unsafe.tolist() == plain.unsafe.tolist()
@@ -99,7 +99,7 @@ def from_nothing() -> Any:
     """The third record has no size: its perturbation is infinite."""
     x = pl.DataFrame({"a": [5.0, 6.0, 0.0, 9.0], "b": [1.0, 2.0, 0.0, 3.0]})
     y = pl.DataFrame({"a": [5.5, 6.0, 0.1, 9.5], "b": [1.0, 2.5, 0.0, 3.0]})
-    return x, y, tc.confidentiality(x, y, tc.Scenario(numeric_keys=["a", "b"]), delta=0.2)
+    return x, y, tc.risk.confidentiality(x, y, tc.Scenario(numeric_keys=["a", "b"]), delta=0.2)
 
 
 def test_an_infinite_perturbation_is_said() -> None:
@@ -108,7 +108,9 @@ def test_an_infinite_perturbation_is_said() -> None:
     assert not found.unsafe[2]
     note = "1 record moved from 0 in all keys on this scale: perturbation infinite, counted as safe"
     assert note in found.notes
-    assert note not in tc.confidentiality(x, y, tc.Scenario(numeric_keys=["a", "b"]), delta=0.2, vertical=True).notes
+    assert (
+        note not in tc.risk.confidentiality(x, y, tc.Scenario(numeric_keys=["a", "b"]), delta=0.2, vertical=True).notes
+    )
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf", "html"])
@@ -124,19 +126,19 @@ def test_figures_with_infinite_figures_are_saved(kind: str, tmp_path: Path) -> N
         assert tc.save(chart, tmp_path / f"{place}.{kind}").stat().st_size > 0
     assert '"infinite"' in json.dumps(found.plot().to_dict())
     cells = pl.DataFrame({"value": [0.0, 1.0, 2.0], "lower": [0.0, 0.0, 1.0], "upper": [2.0, 3.0, 4.0]})
-    intervals = tc.cell_confidentiality(cells, cells, tc.Scenario(numeric_keys=["value"]), delta=0.3, k=2)
+    intervals = tc.risk.cell_confidentiality(cells, cells, tc.Scenario(numeric_keys=["value"]), delta=0.3, k=2)
     assert np.isinf(intervals.width).any()
     assert tc.save(intervals.plot(table=True), tmp_path / f"cells.{kind}").stat().st_size > 0
 
 
 def test_without_a_finite_z_there_are_no_densities() -> None:
     x = pl.DataFrame({"a": [1.0, 2.0, 3.0]})
-    found = tc.confidentiality(x, x * 0.0, tc.Scenario(numeric_keys=["a"]))
+    found = tc.risk.confidentiality(x, x * 0.0, tc.Scenario(numeric_keys=["a"]))
     with pytest.raises(tc.TacitaError, match="no pair of records has a finite z, so there is nothing to draw"):
         found.plot("densities")
     both = pl.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "g": [0, 0, 1, 1]})
     moved = both.with_columns(a=pl.Series([0.0, 0.0, 3.1, 4.1]))
-    points = densities_points(tc.confidentiality(both, moved, tc.Scenario(numeric_keys=["a"]), strata="g"))
+    points = densities_points(tc.risk.confidentiality(both, moved, tc.Scenario(numeric_keys=["a"]), strata="g"))
     assert points["stratum"].unique().to_list() == ["1"]
 
 
@@ -160,7 +162,7 @@ def numbers_in(value: Any) -> list[float]:
 def test_a_figure_does_not_give_originals_away(log: Any) -> None:
     """With the released file an exact |y - x| / |x| tells x, and so would z; figures hold what they show."""
     x, y = two_files()
-    found = tc.confidentiality(x, y, tc.Scenario(numeric_keys=["a"]), log=log)
+    found = tc.risk.confidentiality(x, y, tc.Scenario(numeric_keys=["a"]), log=log)
     for chart in (found.plot(), found.plot(table=True), found.by_ratio().plot()):
         data = chart.to_dict()["datasets"]
         held = np.array(numbers_in(data))
@@ -178,7 +180,7 @@ def test_a_figure_does_not_give_originals_away(log: Any) -> None:
 
 def test_losses_in_a_figure_are_rounded() -> None:
     x, y = two_files()
-    found = tc.categorical_confidentiality(x, y, tc.Scenario(keys=("g",)), variables=["a"], k=30)
+    found = tc.risk.categorical_confidentiality(x, y, tc.Scenario(keys=("g",)), variables=["a"], k=30)
     data = found.plot(table=True).to_dict()["datasets"]
     losses = [row["loss"] for rows in data.values() for row in rows if "loss" in row]
     assert len(losses) >= 40
@@ -189,14 +191,16 @@ def test_the_caption_counts_who_is_left_out_and_says_when_delta_is_0() -> None:
     x, y = two_files()
     gaps = y.with_columns(a=pl.when(pl.int_range(40) < 3).then(None).otherwise(pl.col("a")))
     left = "3 records left out: a key is missing or has no logarithm"
-    found = tc.confidentiality(x, gaps, tc.Scenario(numeric_keys=["a"]), strata="g")
+    found = tc.risk.confidentiality(x, gaps, tc.Scenario(numeric_keys=["a"]), strata="g")
     assert left in subtitles(found.plot())
     assert left in subtitles(found.plot(by="stratum"))
     assert left in subtitles(confidentiality_alphas(x, gaps, tc.Scenario(numeric_keys=["a"])).plot())
-    sets = tc.confidentiality_sets(x, gaps, tc.Scenario(numeric_keys=["any"]), key_sets={"one": ["a"], "two": ["b"]})
+    sets = tc.risk.confidentiality_sets(
+        x, gaps, tc.Scenario(numeric_keys=["any"]), key_sets={"one": ["a"], "two": ["b"]}
+    )
     assert f"one: {left}" in subtitles(sets.plot())
     zeros = pl.DataFrame({"x": [0.0] * 9 + [5.0]})
-    tied = tc.confidentiality(zeros, zeros, tc.Scenario(numeric_keys=["x"]))
+    tied = tc.risk.confidentiality(zeros, zeros, tc.Scenario(numeric_keys=["x"]))
     assert "caution: delta is 0, so nobody has neighbours; too many values are equal" in subtitles(tied.plot())
 
 
@@ -211,9 +215,9 @@ def test_the_caption_of_alphas_counts_what_is_not_drawn_one_by_one() -> None:
 
 def test_the_caption_says_the_scale() -> None:
     x, y = two_files()
-    found = tc.confidentiality(x, y, tc.Scenario(numeric_keys=["a", "b"]), log=True, metric="gower")
+    found = tc.risk.confidentiality(x, y, tc.Scenario(numeric_keys=["a", "b"]), log=True, metric="gower")
     assert subtitles(found.plot())[0].endswith("keys: a, b (log scale), gower distance")
-    sets = tc.confidentiality_sets(x, y, tc.Scenario(numeric_keys=["any"]), key_sets=[["a"], ["a", "b"]], log=True)
+    sets = tc.risk.confidentiality_sets(x, y, tc.Scenario(numeric_keys=["any"]), key_sets=[["a"], ["a", "b"]], log=True)
     assert subtitles(sets.plot())[0] == "records below the line are unsafe (k = 15, r = 15 %) (log scale)"
 
 
@@ -231,7 +235,7 @@ def test_who_has_no_size_is_not_the_largest_and_keeps_no_rank() -> None:
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0, 5.0], "s": size, "g": stratum}).with_columns(
         pl.col("s").fill_nan(None)
     )
-    found = tc.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]), strata="g", size="s", delta=0.1)
+    found = tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]), strata="g", size="s", delta=0.1)
     assert found.ranked.tolist() == [2, 0]
     assert [line.split() for line in found.rank_text().splitlines()[1:]] == [["0", "2", "X", "X"], ["1", "0"]]
 
@@ -243,7 +247,7 @@ def test_the_error_of_d_is_a_number_beside_a_stratum_of_one() -> None:
     draw = np.random.default_rng(4)
     x = pl.DataFrame({"x": draw.lognormal(2, 1, 2101), "g": [0] + [1] * 2100})
     y = x.with_columns(x=pl.col("x") * draw.uniform(0.8, 1.2, 2101))
-    found = tc.confidentiality(x, y, tc.Scenario(numeric_keys=["x"]), strata="g")
+    found = tc.risk.confidentiality(x, y, tc.Scenario(numeric_keys=["x"]), strata="g")
     note = next(note for note in found.notes if "D within" in note)
     assert "nan" not in note
 
@@ -260,7 +264,7 @@ def test_the_error_of_d_is_a_number_beside_a_stratum_of_one() -> None:
 def test_messages(words: dict[str, Any], message: str) -> None:
     x, y = two_files()
     with pytest.raises(tc.TacitaError) as error:
-        tc.confidentiality(x, y, tc.Scenario(numeric_keys=["a"]), **words)
+        tc.risk.confidentiality(x, y, tc.Scenario(numeric_keys=["a"]), **words)
     assert str(error.value) == message
 
 
@@ -270,7 +274,7 @@ def test_many_small_strata_add_up() -> None:
     y = x.with_columns(x=pl.col("x") * draw.uniform(0.8, 1.2, 600))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = tc.confidentiality(x, y, tc.Scenario(numeric_keys=["x"]), strata="g", alpha=0.3, k=3)
+        found = tc.risk.confidentiality(x, y, tc.Scenario(numeric_keys=["x"]), strata="g", alpha=0.3, k=3)
     *rows, total = found.rows()
     for place, row in enumerate(rows):
         here = found.stratum == place

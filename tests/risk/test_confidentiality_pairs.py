@@ -110,7 +110,7 @@ def test_against_all_pairs(kind: str, sizes: tuple[int, ...], alpha: float) -> N
     x, y = (np.concatenate(each) for each in zip(*parts, strict=True))
     shuffled = np.random.default_rng(9).permutation(len(stratum))
     x, y, stratum = x[shuffled], y[shuffled], stratum[shuffled]
-    found = tc.confidentiality(
+    found = tc.risk.confidentiality(
         table(x, stratum), table(y, stratum), tc.Scenario(numeric_keys=["k0", "k1"]), strata="g", alpha=alpha
     )
     for place in range(len(sizes)):
@@ -120,7 +120,7 @@ def test_against_all_pairs(kind: str, sizes: tuple[int, ...], alpha: float) -> N
 
 def test_five_hundred_records_in_one_stratum() -> None:
     x, y = files("plain", 500, 4)
-    found = tc.confidentiality(
+    found = tc.risk.confidentiality(
         table(x, np.zeros(500, np.int64)), table(y, np.zeros(500, np.int64)), tc.Scenario(numeric_keys=["k0", "k1"])
     )
     check_stratum(found, np.arange(500), x, y, 0.05)
@@ -129,7 +129,7 @@ def test_five_hundred_records_in_one_stratum() -> None:
 def test_densities_and_tau_from_the_definition() -> None:
     """Gaussian kernels on log z, Silverman's bandwidth of the true links for both; tau: a quantile over other pairs."""
     x, y = files("plain", 200, 6)
-    found = tc.confidentiality(
+    found = tc.risk.confidentiality(
         table(x, np.zeros(200, np.int64)), table(y, np.zeros(200, np.int64)), tc.Scenario(numeric_keys=["k0", "k1"])
     )
     assert found.ratios is not None
@@ -158,7 +158,7 @@ def test_densities_and_tau_from_the_definition() -> None:
 def test_by_hand() -> None:
     """z: 1/11, 9/11, 29/11 | 10/20, 0, 20/20 | 20/30, 10/30, 10/30; of the six wrong ones the second is 1/2."""
     original, released = pl.DataFrame({"x": [10.0, 20.0, 40.0]}), pl.DataFrame({"x": [11.0, 20.0, 30.0]})
-    found = tc.confidentiality(original, released, tc.Scenario(numeric_keys="x"), alpha=0.4)
+    found = tc.risk.confidentiality(original, released, tc.Scenario(numeric_keys="x"), alpha=0.4)
     assert found.delta.tolist() == pytest.approx([(1 / 2 + 2 / 3) / 2])
     assert found.neighbours.tolist() == [1, 2, 2]
     assert found.inside.tolist() == [True, True, True]
@@ -175,11 +175,11 @@ def test_by_hand() -> None:
 
 
 def test_one_record_and_two() -> None:
-    one = tc.confidentiality(pl.DataFrame({"x": [5.0]}), pl.DataFrame({"x": [6.0]}), tc.Scenario(numeric_keys="x"))
+    one = tc.risk.confidentiality(pl.DataFrame({"x": [5.0]}), pl.DataFrame({"x": [6.0]}), tc.Scenario(numeric_keys="x"))
     assert (one.neighbours.tolist(), one.correct.tolist(), one.delta.tolist()) == ([0], [1.0], [0.0])
     assert "nan" not in str(one)
     assert "inf" not in str(one)
-    two = tc.confidentiality(
+    two = tc.risk.confidentiality(
         pl.DataFrame({"x": [5.0, 9.0]}), pl.DataFrame({"x": [6.0, 9.0]}), tc.Scenario(numeric_keys="x"), alpha=0.5
     )
     # z of the wrong pairs: 3/6 and 4/9; one of them is counted.
@@ -189,7 +189,7 @@ def test_one_record_and_two() -> None:
 
 def test_nothing_but_one_record_strata() -> None:
     frame = pl.DataFrame({"x": [5.0, 7.0], "g": [1, 2]})
-    found = tc.confidentiality(frame, frame, tc.Scenario(numeric_keys="x"), strata="g")
+    found = tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys="x"), strata="g")
     assert math.isnan(found.rows()[-1].delta)  # no stratum has a critical distance to average
     assert found.ks_table()["distance"].to_list() == [None, None]
     assert found.table()["delta"].to_list() == [0.0, 0.0, None]
@@ -199,7 +199,7 @@ def test_nothing_but_one_record_strata() -> None:
 def test_missing_values_are_left_out_of_both_files() -> None:
     original = pl.DataFrame({"x": [10.0, None, 20.0, 40.0, 7.0], "g": ["a", "a", "a", "a", "a"]})
     released = pl.DataFrame({"x": [11.0, 3.0, 20.0, 30.0, None], "g": ["a", "a", "a", "a", "a"]})
-    found = tc.confidentiality(original, released, tc.Scenario(numeric_keys="x"), strata="g", alpha=0.4)
+    found = tc.risk.confidentiality(original, released, tc.Scenario(numeric_keys="x"), strata="g", alpha=0.4)
     assert (found.record.tolist(), found.left_out) == ([1, 3, 4], 2)
     assert found.neighbours.tolist() == [1, 2, 2]
     assert "2 records left out: a key is missing or has no logarithm" in str(found)
@@ -208,7 +208,7 @@ def test_missing_values_are_left_out_of_both_files() -> None:
 def test_given_delta_and_ratio() -> None:
     x, y = files("plain", 80, 2)
     zero = np.zeros(80, np.int64)
-    found = tc.confidentiality(
+    found = tc.risk.confidentiality(
         table(x, zero), table(y, zero), tc.Scenario(numeric_keys=["k0", "k1"]), delta=0.2, alpha=0.1
     )
     z = all_z(y, x)
@@ -219,7 +219,7 @@ def test_given_delta_and_ratio() -> None:
 
 def test_without_ratio() -> None:
     frame = pl.DataFrame({"x": [1.0, 2.0, 4.0]})
-    found = tc.confidentiality(frame, frame, tc.Scenario(numeric_keys="x"), ratio=False)
+    found = tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys="x"), ratio=False)
     assert found.ratios is None
     assert np.isnan(found.tau).all()
     assert "tau" not in found.table().columns
@@ -238,16 +238,16 @@ def test_a_large_file_says_that_the_ratio_was_left_out(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(measure, "RATIO_PAIRS", 8)
     frame = pl.DataFrame({"x": [1.0, 2.0, 4.0]})
-    found = tc.confidentiality(frame, frame, tc.Scenario(numeric_keys="x"))
+    found = tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys="x"))
     assert found.ratios is None
     assert "likelihood ratio: not worked out for so many pairs; ask for it with ratio=True" in str(found)
-    assert tc.confidentiality(frame, frame, tc.Scenario(numeric_keys="x"), ratio=True).ratios is not None
-    assert tc.confidentiality(frame, frame, tc.Scenario(numeric_keys="x"), ratio=False).notes == ()
+    assert tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys="x"), ratio=True).ratios is not None
+    assert tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys="x"), ratio=False).notes == ()
 
 
 def test_neighbours_by_ratio_in_the_plot() -> None:
     survey = tc.business_survey(300)
-    found = tc.confidentiality(
+    found = tc.risk.confidentiality(
         survey.data, tc.log_noise(survey.data, ["turnover"]), tc.Scenario(numeric_keys="turnover"), log=True
     )
     other = found.by_ratio()
@@ -271,10 +271,10 @@ def test_the_order_of_the_records_does_not_matter(metric: str, log: bool | str) 
         tc.Data(table(x, stratum), numbers_of_records=numbers),
         tc.Data(table(y, stratum), numbers_of_records=numbers),
     )
-    plain = tc.confidentiality(
+    plain = tc.risk.confidentiality(
         first, second, tc.Scenario(numeric_keys=["k0", "k1"]), strata="g", metric=metric, log=log
     )
-    permuted = tc.confidentiality(
+    permuted = tc.risk.confidentiality(
         first.take(rows), second, tc.Scenario(numeric_keys=["k0", "k1"]), strata="g", metric=metric, log=log
     )
     assert str(permuted) == str(plain)
@@ -288,7 +288,7 @@ def test_input_is_not_changed() -> None:
     zero = np.zeros(30, np.int64)
     original, released = table(x, zero).to_pandas(), table(y, zero).to_pandas()
     before = original.copy(), released.copy()
-    tc.confidentiality(
+    tc.risk.confidentiality(
         original, released, tc.Scenario(numeric_keys=["k0", "k1"]), metric="mahalanobis", log="unit_free"
     )
     assert original.equals(before[0])
@@ -298,7 +298,7 @@ def test_input_is_not_changed() -> None:
 def test_infinite_z_in_the_kolmogorov_smirnov_distance() -> None:
     """A released record of zeros is infinitely far from every original but one of zeros."""
     original, released = pl.DataFrame({"x": [1.0, 2.0, 4.0]}), pl.DataFrame({"x": [0.0, 2.0, 4.0]})
-    found = tc.confidentiality(original, released, tc.Scenario(numeric_keys="x"))
+    found = tc.risk.confidentiality(original, released, tc.Scenario(numeric_keys="x"))
     # True links: inf, 0, 0. Others: inf, inf, 1/2, 1, 3/4, 1/2. D is 2/3, at 0.
     assert found.ks_table()["distance"].to_list() == pytest.approx([2 / 3])
 
@@ -309,9 +309,9 @@ def test_pairs_counted_in_bins(monkeypatch: pytest.MonkeyPatch) -> None:
 
     x, y = files("plain", 300, 5)
     original, released = (table(each, np.zeros(300, np.int64)) for each in (x, y))
-    exact = tc.confidentiality(original, released, tc.Scenario(numeric_keys=["k0", "k1"]))
+    exact = tc.risk.confidentiality(original, released, tc.Scenario(numeric_keys=["k0", "k1"]))
     monkeypatch.setattr(histogram, "FEW", 0)
-    binned = tc.confidentiality(original, released, tc.Scenario(numeric_keys=["k0", "k1"]))
+    binned = tc.risk.confidentiality(original, released, tc.Scenario(numeric_keys=["k0", "k1"]))
     assert binned.neighbours.tolist() == exact.neighbours.tolist()
     assert binned.tau == pytest.approx(exact.tau, rel=0.05)
     assert "likelihood ratio: pairs counted in bins of" in str(binned)

@@ -46,7 +46,9 @@ def difference_quadratic(step: Floats, both: Floats) -> float:
 @pytest.mark.parametrize("log", [False, True])
 def test_metrics_by_their_formulas(metric: str, log: bool) -> None:
     x, y = two_files()
-    found = tc.confidentiality(frame(x), frame(y), tc.Scenario(numeric_keys=KEYS), metric=metric, log=log, alpha=0.1)
+    found = tc.risk.confidentiality(
+        frame(x), frame(y), tc.Scenario(numeric_keys=KEYS), metric=metric, log=log, alpha=0.1
+    )
     if log:
         x, y = np.log1p(x), np.log1p(y)
     both = np.concatenate([x, y])
@@ -68,8 +70,10 @@ def test_metrics_by_their_formulas(metric: str, log: bool) -> None:
 def test_units_do_not_matter_to_metrics_with_a_scale_of_their_own(metric: str) -> None:
     x, y = two_files()
     factor = np.array([1000.0, 1.0, 0.01])
-    first = tc.confidentiality(frame(x), frame(y), tc.Scenario(numeric_keys=KEYS), metric=metric)
-    second = tc.confidentiality(frame(x * factor), frame(y * factor), tc.Scenario(numeric_keys=KEYS), metric=metric)
+    first = tc.risk.confidentiality(frame(x), frame(y), tc.Scenario(numeric_keys=KEYS), metric=metric)
+    second = tc.risk.confidentiality(
+        frame(x * factor), frame(y * factor), tc.Scenario(numeric_keys=KEYS), metric=metric
+    )
     assert first.neighbours.tolist() == second.neighbours.tolist()
     assert first.delta == pytest.approx(second.delta)
     assert first.perturbation == pytest.approx(second.perturbation)
@@ -82,8 +86,8 @@ def test_units_do_not_matter_on_the_unit_free_scale(metric: str, zeros: bool) ->
     if zeros:
         x[::4, 1] = y[::4, 1] = y[3::8, 2] = 0.0
     factor = np.array([1000.0, 1.0, 0.01])
-    first = tc.confidentiality(frame(x), frame(y), tc.Scenario(numeric_keys=KEYS), metric=metric, log="unit_free")
-    second = tc.confidentiality(
+    first = tc.risk.confidentiality(frame(x), frame(y), tc.Scenario(numeric_keys=KEYS), metric=metric, log="unit_free")
+    second = tc.risk.confidentiality(
         frame(x * factor), frame(y * factor), tc.Scenario(numeric_keys=KEYS), metric=metric, log="unit_free"
     )
     assert first.neighbours.tolist() == second.neighbours.tolist()
@@ -95,20 +99,22 @@ def test_units_do_not_matter_on_the_unit_free_scale(metric: str, zeros: bool) ->
 
 def test_units_do_matter_on_the_plain_log_scale_and_it_says_so() -> None:
     x, y = two_files()
-    first = tc.confidentiality(frame(x), frame(y), tc.Scenario(numeric_keys=KEYS), log=True)
-    second = tc.confidentiality(frame(x * 1000), frame(y * 1000), tc.Scenario(numeric_keys=KEYS), log=True)
+    first = tc.risk.confidentiality(frame(x), frame(y), tc.Scenario(numeric_keys=KEYS), log=True)
+    second = tc.risk.confidentiality(frame(x * 1000), frame(y * 1000), tc.Scenario(numeric_keys=KEYS), log=True)
     assert second.perturbation.max() < first.perturbation.max()
     note = "log scale: z and perturbation depend on the units of the keys; on the unit-free log scale they do not"
     assert note in str(first)
-    assert note not in str(tc.confidentiality(frame(x), frame(y), tc.Scenario(numeric_keys=KEYS), log="unit_free"))
-    assert note not in str(tc.confidentiality(frame(x), frame(y), tc.Scenario(numeric_keys=KEYS)))
+    assert note not in str(tc.risk.confidentiality(frame(x), frame(y), tc.Scenario(numeric_keys=KEYS), log="unit_free"))
+    assert note not in str(tc.risk.confidentiality(frame(x), frame(y), tc.Scenario(numeric_keys=KEYS)))
 
 
 def test_unit_free_by_hand() -> None:
     """Root mean square of the log ratios: a key doubled, the other left alone."""
     original = pl.DataFrame({"a": [10.0, 30.0], "b": [5.0, 7.0]})
     released = pl.DataFrame({"a": [20.0, 30.0], "b": [5.0, 7.0]})
-    found = tc.confidentiality(original, released, tc.Scenario(numeric_keys=["a", "b"]), log="unit_free", delta=0.3)
+    found = tc.risk.confidentiality(
+        original, released, tc.Scenario(numeric_keys=["a", "b"]), log="unit_free", delta=0.3
+    )
     moved = math.log(2) / math.sqrt(2)
     assert found.perturbation.tolist() == pytest.approx([moved, 0.0])
     assert found.distance.tolist() == pytest.approx([moved, 0.0])
@@ -135,12 +141,12 @@ def test_a_constant_key_tells_nobody_apart() -> None:
     x, y = two_files(20)
     x[:, 1] = y[:, 1] = 5.0
     for metric in ("standardised", "mahalanobis", "gower"):
-        with_it = tc.confidentiality(frame(x), frame(y), tc.Scenario(numeric_keys=KEYS), metric=metric)
-        without = tc.confidentiality(frame(x), frame(y), tc.Scenario(numeric_keys=["a", "c"]), metric=metric)
+        with_it = tc.risk.confidentiality(frame(x), frame(y), tc.Scenario(numeric_keys=KEYS), metric=metric)
+        without = tc.risk.confidentiality(frame(x), frame(y), tc.Scenario(numeric_keys=["a", "c"]), metric=metric)
         assert with_it.neighbours.tolist() == without.neighbours.tolist()
     same = pl.DataFrame({"a": [5.0, 5.0, 5.0]})
     for metric in METRICS:
-        found = tc.confidentiality(same, same, tc.Scenario(numeric_keys="a"), metric=metric)
+        found = tc.risk.confidentiality(same, same, tc.Scenario(numeric_keys="a"), metric=metric)
         assert (found.delta.tolist(), found.perturbation.tolist()) == ([0.0], [0.0] * 3)
 
 
@@ -151,5 +157,5 @@ def test_messages() -> None:
         ({"log": "natural"}, "log must be False, True or 'unit_free'; got 'natural'."),
     ]:
         with pytest.raises(tc.TacitaError) as error:
-            tc.confidentiality(data, data, tc.Scenario(numeric_keys="x"), **words)  # type: ignore[arg-type]
+            tc.risk.confidentiality(data, data, tc.Scenario(numeric_keys="x"), **words)  # type: ignore[arg-type]
         assert str(error.value) == message

@@ -22,7 +22,7 @@ KEYS = ["turnover", "employees", "exports", "rd_expenditure"]
 def cases() -> ConfidentialitySets:
     survey = tc.business_survey(600, exporters=True)
     masked = tc.log_noise(survey.data, KEYS, sd=0.5)
-    return tc.confidentiality_sets(
+    return tc.risk.confidentiality_sets(
         survey.data,
         masked,
         tc.Scenario(numeric_keys=["any"]),
@@ -87,7 +87,7 @@ def test_the_pattern_of_the_report(cases: ConfidentialitySets) -> None:
 
 def test_ks_text_by_hand() -> None:
     original, released = pl.DataFrame({"x": [10.0, 20.0, 40.0]}), pl.DataFrame({"x": [11.0, 20.0, 30.0]})
-    found = tc.confidentiality(original, released, tc.Scenario(numeric_keys="x"), alpha=0.4)
+    found = tc.risk.confidentiality(original, released, tc.Scenario(numeric_keys="x"), alpha=0.4)
     log_p = math.log(2) - 2 * (5 / 6) ** 2 * 2
     assert found.ks_text().splitlines() == ["stratum  records       D  ln p", f"all            3  0.8333  {log_p:.1f}"]
 
@@ -98,7 +98,7 @@ def test_rank_text_by_hand() -> None:
     moved = [10.5, 11.5, *size[2:]]
     original = pl.DataFrame({"g": ["a"] * 11 + ["b"] * 2, "x": [*size, 2.0, 1.0]})
     released = pl.DataFrame({"g": ["a"] * 11 + ["b"] * 2, "x": [*moved, 2.0, 1.5]})
-    found = tc.confidentiality(original, released, tc.Scenario(numeric_keys="x"), strata="g", ratio=False)
+    found = tc.risk.confidentiality(original, released, tc.Scenario(numeric_keys="x"), strata="g", ratio=False)
     assert found.rank_text().splitlines() == [
         "stratum  kept  1  2  3  4  5  6  7  8  9  10",
         "a           8  -  -  X  X  X  X  X  X  X   X",
@@ -109,21 +109,21 @@ def test_rank_text_by_hand() -> None:
 
 def test_equal_units_are_ranked_by_their_numbers() -> None:
     data = tc.Data(pl.DataFrame({"x": [5.0, 9.0, 9.0]}), numbers_of_records=np.array([30, 20, 10]))
-    found = tc.confidentiality(data, data, tc.Scenario(numeric_keys="x"), ratio=False)
+    found = tc.risk.confidentiality(data, data, tc.Scenario(numeric_keys="x"), ratio=False)
     assert found.largest.tolist() == [False, False, True]
     assert found.ranks[0].tolist() == [True] * 3 + [False] * 7
 
 
 def test_a_stratum_called_all() -> None:
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 5.0], "g": ["all", "all", "b", "b"]})
-    found = tc.confidentiality(frame, frame, tc.Scenario(numeric_keys="x"), strata="g", ratio=False)
+    found = tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys="x"), strata="g", ratio=False)
     assert found.table()["stratum"].to_list() == ["all", "b", "all strata"]
 
 
 def test_sets_of_different_sizes_and_records() -> None:
     """Two size variables have two tables of ranks; key sets that leave out other records have their own counts."""
     frame = pl.DataFrame({"a": [1.0, 2.0, 4.0, None], "b": [3.0, 1.0, 2.0, 7.0]})
-    found = tc.confidentiality_sets(
+    found = tc.risk.confidentiality_sets(
         frame, frame, tc.Scenario(numeric_keys=["any"]), key_sets={"one": ["a"], "two": ["b"]}, alpha=0.3
     )
     assert [line for line in str(found).splitlines() if "keep their rank" in line] == [
@@ -137,7 +137,9 @@ def test_sets_of_different_sizes_and_records() -> None:
 
 def test_sets_without_ratio_have_no_first_table() -> None:
     frame = pl.DataFrame({"a": [1.0, 2.0, 4.0]})
-    text = str(tc.confidentiality_sets(frame, frame, tc.Scenario(numeric_keys=["any"]), key_sets=[["a"]], ratio=False))
+    text = str(
+        tc.risk.confidentiality_sets(frame, frame, tc.Scenario(numeric_keys=["any"]), key_sets=[["a"]], ratio=False)
+    )
     assert "Kolmogorov" not in text
     assert "Table 1. case 1: a" in text
 
@@ -149,7 +151,7 @@ def test_set_messages() -> None:
         ("a", "key_sets must be a table of names, as in {'age': ...}; got 'a'."),
     ]:
         with pytest.raises(tc.TacitaError) as error:
-            tc.confidentiality_sets(frame, frame, tc.Scenario(numeric_keys=["any"]), key_sets=sets)
+            tc.risk.confidentiality_sets(frame, frame, tc.Scenario(numeric_keys=["any"]), key_sets=sets)
         assert str(error.value) == message
 
 
@@ -168,7 +170,7 @@ def test_alphas_are_the_measure_at_each_alpha(several: ConfidentialityAlphas) ->
     masked = tc.log_noise(survey.data, KEYS, sd=0.5)
     assert list(several.parts) == [0.01, 0.05, 0.1]
     for alpha, part in several.parts.items():
-        alone = tc.confidentiality(
+        alone = tc.risk.confidentiality(
             survey.data,
             masked,
             tc.Scenario(numeric_keys=KEYS[:2]),
@@ -209,7 +211,7 @@ def test_limits_are_those_of_the_policy_unless_told() -> None:
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 40.0]})
 
     def limits(**words: object) -> tuple[float, ...]:
-        return tuple(tc.confidentiality(frame, frame, tc.Scenario(numeric_keys="x"), ratio=False, **words).limits)  # type: ignore[arg-type]
+        return tuple(tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys="x"), ratio=False, **words).limits)  # type: ignore[arg-type]
 
     assert limits() == (15, 0.15, 1.0, False)
     strict = tc.Policy(neighbours=30, perturbation=0.4)
@@ -283,7 +285,7 @@ def test_the_share_right_of_tau_is_alpha(cases: ConfidentialitySets) -> None:
 
 def test_one_stratum_is_one_panel() -> None:
     survey = tc.business_survey(100)
-    found = tc.confidentiality(
+    found = tc.risk.confidentiality(
         survey.data, tc.log_noise(survey.data, ["turnover"]), tc.Scenario(numeric_keys="turnover")
     )
     for figure in ("densities", "comparison_histograms", "likelihood_ratio"):
@@ -298,14 +300,14 @@ def test_many_strata_are_counted_and_the_largest_drawn() -> None:
     draw = np.random.default_rng(1)
     stratum = np.append(np.repeat(np.arange(20), 9), np.repeat(np.arange(20), 1))
     frame = pl.DataFrame({"x": draw.lognormal(3, 1, n), "g": np.append(stratum[: n - 5], [19] * 5)})
-    found = tc.confidentiality(frame, tc.log_noise(frame, ["x"]), tc.Scenario(numeric_keys="x"), strata="g")
+    found = tc.risk.confidentiality(frame, tc.log_noise(frame, ["x"]), tc.Scenario(numeric_keys="x"), strata="g")
     points = densities_points(found)
     assert points["stratum"].unique().len() == MOST_PANELS
     assert "19" in points["stratum"]
     assert "8 strata with fewer records not drawn" in str(found.plot("densities").to_dict()["title"])
     alone = pl.DataFrame({"x": [1.0, 2.0], "g": ["a", "b"]})
     with pytest.raises(tc.TacitaError) as error:
-        tc.confidentiality(alone, alone, tc.Scenario(numeric_keys="x"), strata="g").plot("densities")
+        tc.risk.confidentiality(alone, alone, tc.Scenario(numeric_keys="x"), strata="g").plot("densities")
     assert str(error.value) == "no stratum has two records to compare; there is nothing to draw."
 
 

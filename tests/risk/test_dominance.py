@@ -13,7 +13,7 @@ amount = st.one_of(st.none(), st.integers(-50, 1000).map(float))
 @given(st.lists(st.tuples(st.sampled_from(["a", "b"]), amount), min_size=1, max_size=25), st.integers(1, 3))
 def test_against_the_definition(rows: list[tuple[str, float | None]], n: int) -> None:
     frame = pl.DataFrame(rows, schema={"cell": pl.String, "x": pl.Float64}, orient="row")
-    found = tc.dominance(frame, tc.Scenario(keys=["cell"]), "x", n=n, k=60, p=20)
+    found = tc.risk.dominance(frame, tc.Scenario(keys=["cell"]), "x", n=n, k=60, p=20)
     cells = found.to_frame()
     assert sorted(cells["cell"].to_list()) == sorted({cell for cell, _ in rows})
     for row in cells.iter_rows(named=True):
@@ -29,16 +29,16 @@ def test_against_the_definition(rows: list[tuple[str, float | None]], n: int) ->
 def test_by_hand() -> None:
     """90, 6, 4: the largest has 90 % of the total; the second knows it to within 4/90."""
     firms = pl.DataFrame({"industry": ["a", "a", "a"], "turnover": [6.0, 90.0, 4.0]})
-    found = tc.dominance(firms, tc.Scenario(keys=["industry"]), "turnover", k=90)
+    found = tc.risk.dominance(firms, tc.Scenario(keys=["industry"]), "turnover", k=90)
     assert (found.dominated.tolist(), found.too_precise.tolist(), found.unsafe) == ([False], [True], 1)
-    assert tc.dominance(firms, tc.Scenario(keys=["industry"]), "turnover", k=89).dominated.tolist() == [True]
-    assert tc.dominance(firms, tc.Scenario(keys=["industry"]), "turnover", p=4).too_precise.tolist() == [False]
+    assert tc.risk.dominance(firms, tc.Scenario(keys=["industry"]), "turnover", k=89).dominated.tolist() == [True]
+    assert tc.risk.dominance(firms, tc.Scenario(keys=["industry"]), "turnover", p=4).too_precise.tolist() == [False]
 
 
 def test_a_code_for_not_applicable_is_no_contribution() -> None:
     firms = pl.DataFrame({"industry": ["a"] * 4, "turnover": [6.0, 90.0, 4.0, 9999.0]})
     for codes in ({}, {"turnover": [9999]}):
-        cells = tc.dominance(firms, tc.Scenario(keys=["industry"], not_applicable=codes), "turnover").to_frame()
+        cells = tc.risk.dominance(firms, tc.Scenario(keys=["industry"], not_applicable=codes), "turnover").to_frame()
         expected = (4, 10099.0) if not codes else (3, 100.0)
         assert (cells["contributors"][0], cells["total"][0]) == expected
 
@@ -47,12 +47,12 @@ def test_a_code_for_not_applicable_is_no_contribution() -> None:
 def test_amounts_that_cannot_be_added_are_refused(wrong: float) -> None:
     firms = pl.DataFrame({"industry": ["a"] * 3, "turnover": [wrong, wrong, 4.0]})
     with pytest.raises(tc.TacitaError, match=r"'turnover' (has infinite values|are not, declare such codes missing)"):
-        tc.dominance(firms, tc.Scenario(keys=["industry"]), "turnover")
+        tc.risk.dominance(firms, tc.Scenario(keys=["industry"]), "turnover")
 
 
 def test_cells_can_be_named_and_missing_amounts_are_left_out() -> None:
     firms = pl.DataFrame({"a": [1, 1, 2], "b": ["x", "x", "x"], "turnover": [1.0, None, 2.0]})
-    found = tc.dominance(firms, tc.Scenario(keys=["a"]), "turnover", by=["b"])
+    found = tc.risk.dominance(firms, tc.Scenario(keys=["a"]), "turnover", by=["b"])
     assert found.to_frame()["contributors"].to_list() == [2]
     assert found.row.tolist() == [0, -1, 0]
 
@@ -66,8 +66,8 @@ def test_messages() -> None:
         ({"by": ["zz"]}, "by not in the data: 'zz'. The columns are 'a', 'turnover'."),
     ]:
         with pytest.raises(tc.TacitaError) as error:
-            tc.dominance(firms, tc.Scenario(keys=["a"]), "turnover", **words)  # type: ignore[arg-type]
+            tc.risk.dominance(firms, tc.Scenario(keys=["a"]), "turnover", **words)  # type: ignore[arg-type]
         assert str(error.value) == message
     with pytest.raises(tc.TacitaError) as error:
-        tc.dominance(firms, tc.Scenario(keys=["a"]), "a")
+        tc.risk.dominance(firms, tc.Scenario(keys=["a"]), "a")
     assert str(error.value) == "column 'a' must hold numbers; it holds text."

@@ -22,7 +22,9 @@ def firms() -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def test_by_hand() -> None:
-    found = tc.interval_confidentiality(*firms(), tc.Scenario(numeric_keys=["any"]), intervals=ENDS, delta=0.2, k=2)
+    found = tc.risk.interval_confidentiality(
+        *firms(), tc.Scenario(numeric_keys=["any"]), intervals=ENDS, delta=0.2, k=2
+    )
     assert isinstance(found, Confidentiality)
     assert found.record.tolist() == [1, 2, 3, 4]
     assert found.left_out == 1
@@ -45,11 +47,11 @@ def test_intervals_are_the_confidentiality_of_their_midpoints(rows: list[tuple[f
         [value + sign * step for value, *steps in rows for step in [steps[at]]] for at, sign in ((0, -1), (1, 1))
     )
     original, released = pl.DataFrame({"x": x}), pl.DataFrame({"low": low, "high": high})
-    found = tc.interval_confidentiality(
+    found = tc.risk.interval_confidentiality(
         original, released, tc.Scenario(numeric_keys=["any"]), intervals={"x": ("low", "high")}, alpha=0.3
     )
     middle = pl.DataFrame({"x": [a / 2 + b / 2 for a, b in zip(low, high, strict=True)]})
-    plain = tc.confidentiality(original, middle, tc.Scenario(numeric_keys=["x"]), alpha=0.3)
+    plain = tc.risk.confidentiality(original, middle, tc.Scenario(numeric_keys=["x"]), alpha=0.3)
     assert found.neighbours.tolist() == plain.neighbours.tolist()
     assert found.perturbation.tolist() == plain.perturbation.tolist()
     assert found.unsafe.tolist() == plain.unsafe.tolist()
@@ -60,7 +62,7 @@ def test_intervals_are_the_confidentiality_of_their_midpoints(rows: list[tuple[f
 def test_values_without_width_are_released_as_they_are() -> None:
     original, _ = firms()
     same = original.with_columns(low=pl.col("turnover"), high=pl.col("turnover"))
-    found = tc.interval_confidentiality(
+    found = tc.risk.interval_confidentiality(
         original, same, tc.Scenario(numeric_keys=["any"]), intervals={"turnover": ("low", "high")}, size="size"
     )
     assert found.perturbation.tolist() == [0.0] * 5
@@ -81,7 +83,7 @@ def cells() -> pl.DataFrame:
 
 
 def test_cells_by_hand() -> None:
-    found = tc.cell_confidentiality(
+    found = tc.risk.cell_confidentiality(
         cells(), cells(), tc.Scenario(numeric_keys=["value"]), delta=0.1, k=2, strata="industry"
     )
     # Midpoints 42, 41, 92 and 50: within 10 % of 42 are 40 and 42, of 41 too, of 92 only 90, of 50 none in industry b.
@@ -94,7 +96,7 @@ def test_cells_by_hand() -> None:
 
 
 def test_the_plot_shows_the_width() -> None:
-    found = tc.cell_confidentiality(
+    found = tc.risk.cell_confidentiality(
         cells(), cells(), tc.Scenario(numeric_keys=["value"]), delta=0.1, k=2, strata="industry"
     )
     rows = confidentiality_rows(found)
@@ -118,7 +120,7 @@ def test_the_plot_shows_the_width() -> None:
 )
 def test_messages(ends: Any, message: str) -> None:
     with pytest.raises(tc.TacitaError) as error:
-        tc.interval_confidentiality(*firms(), tc.Scenario(numeric_keys=["any"]), intervals=ends)
+        tc.risk.interval_confidentiality(*firms(), tc.Scenario(numeric_keys=["any"]), intervals=ends)
     assert str(error.value) == message
 
 
@@ -135,5 +137,5 @@ def test_messages_of_cells() -> None:
         ),
     ]:
         with pytest.raises(tc.TacitaError) as error:
-            tc.cell_confidentiality(frame, frame, tc.Scenario(numeric_keys=["value"]))
+            tc.risk.cell_confidentiality(frame, frame, tc.Scenario(numeric_keys=["value"]))
         assert str(error.value) == message

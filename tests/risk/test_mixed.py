@@ -34,7 +34,7 @@ def test_against_pairs(
 ) -> None:
     frame = pl.DataFrame(rows, schema={"g": pl.String, "x": pl.Float64, "y": pl.Float64}, orient="row")
     scenario = tc.Scenario(keys=["g"], numeric_keys=["x", "y"])
-    found = tc.mixed_uniqueness(frame, scenario, {"x": tol[0], "y": tol[1]}, relative=relative)
+    found = tc.risk.mixed_uniqueness(frame, scenario, {"x": tol[0], "y": tol[1]}, relative=relative)
     assert found.count.tolist() == candidates(rows, tol, relative)
 
 
@@ -47,7 +47,7 @@ def test_codes_for_not_applicable_are_no_blanks(
     codes = {"x": (-1,), "y": (-1.0, "")}
     known = {} if in_scenario else {name: tc.Variable(not_applicable=each) for name, each in codes.items()}
     scenario = tc.Scenario(keys=["g"], numeric_keys=["x", "y"], not_applicable=codes if in_scenario else {})
-    found = tc.mixed_uniqueness(Data.of(frame, known), scenario, 0.3, relative=relative)
+    found = tc.risk.mixed_uniqueness(Data.of(frame, known), scenario, 0.3, relative=relative)
     expected = []
     for i in rows:
         near = 0
@@ -68,7 +68,7 @@ def test_many_records_and_groups() -> None:
     rng = np.random.default_rng(5)
     g, x, y = rng.integers(0, 5, 700), rng.normal(size=700).round(2), rng.exponential(size=700)
     frame = pl.DataFrame({"g": g, "x": x, "y": y})
-    found = tc.mixed_uniqueness(frame, tc.Scenario(keys=["g"], numeric_keys=["x", "y"]), 0.25)
+    found = tc.risk.mixed_uniqueness(frame, tc.Scenario(keys=["g"], numeric_keys=["x", "y"]), 0.25)
     near = (g[:, None] == g) & (np.abs(x[:, None] - x) <= 0.25) & (np.abs(y[:, None] - y) <= 0.25)
     assert found.count.tolist() == near.sum(axis=1).tolist()
     assert found.unique == int((near.sum(axis=1) == 1).sum())
@@ -77,7 +77,7 @@ def test_many_records_and_groups() -> None:
 
 def test_without_categorical_keys() -> None:
     frame = pl.DataFrame({"x": [1.0, 1.5, 9.0]})
-    found = tc.mixed_uniqueness(frame, tc.Scenario(numeric_keys=["x"]), 0.5)
+    found = tc.risk.mixed_uniqueness(frame, tc.Scenario(numeric_keys=["x"]), 0.5)
     assert found.count.tolist() == [2, 2, 1]
     assert str(found) == "1 of 3 records are unique (33.3 %) on no categorical keys and x +- 0.5 (absolute)"
 
@@ -102,5 +102,5 @@ def test_messages() -> None:
         (tc.Scenario(numeric_keys=["a"]), 1.0, "column 'a' must hold numbers; it holds text."),
     ]:
         with pytest.raises(tc.TacitaError) as error:
-            tc.mixed_uniqueness(frame, scenario, tolerance)
+            tc.risk.mixed_uniqueness(frame, scenario, tolerance)
         assert str(error.value) == message

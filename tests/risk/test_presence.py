@@ -17,7 +17,7 @@ def test_with_a_register(sample: list[tuple[str, str]], others: list[tuple[str, 
     f, F = Counter(sample), Counter(population)
     schema = {"p": pl.String, "q": pl.String}
     frames = [pl.DataFrame(rows, schema=schema, orient="row") for rows in (sample, population)]
-    found = tc.presence(frames[0], tc.Scenario(keys=["p", "q"]), register=frames[1])
+    found = tc.risk.presence(frames[0], tc.Scenario(keys=["p", "q"]), register=frames[1])
     assert found.k_map == min(F[key] for key in f)
     assert found.delta == (min(f[key] / F[key] for key in F), max(f[key] / F[key] for key in F))
     assert found.to_frame()["presence"].to_list() == [f[key] / F[key] for key in sample]
@@ -26,7 +26,7 @@ def test_with_a_register(sample: list[tuple[str, str]], others: list[tuple[str, 
 
 def test_estimated_from_weights() -> None:
     frame = pl.DataFrame({"region": ["north", "north", "south"], "w": [4.0, 6.0, 5.0]})
-    found = tc.presence(frame, tc.Scenario(keys=["region"], weight="w"))
+    found = tc.risk.presence(frame, tc.Scenario(keys=["region"], weight="w"))
     assert (found.k_map, found.delta, found.absent) == (5.0, (0.2, 0.2), None)
     assert str(found) == (
         "k-map: every key is shared by 5 or more units of the population (estimated); "
@@ -35,12 +35,12 @@ def test_estimated_from_weights() -> None:
 
 
 def test_without_anything_the_file_is_the_population() -> None:
-    found = tc.presence(pl.DataFrame({"a": [1, 1, 2]}), tc.Scenario(keys=["a"]))
+    found = tc.risk.presence(pl.DataFrame({"a": [1, 1, 2]}), tc.Scenario(keys=["a"]))
     assert (found.k_map, found.delta) == (1.0, (1.0, 1.0))
 
 
 def test_weights_below_one_never_give_more_than_certainty() -> None:
     frame = pl.DataFrame({"a": [1, 1], "w": [0.5, 0.5]})
     with pytest.warns(tc.TacitaWarning, match="below 1"):
-        found = tc.presence(frame, tc.Scenario(keys=["a"], weight="w"))
+        found = tc.risk.presence(frame, tc.Scenario(keys=["a"], weight="w"))
     assert found.delta == (1.0, 1.0)

@@ -39,7 +39,7 @@ row = st.tuples(st.sampled_from([1.0, 2.5, 7.0]), st.sampled_from(["a", "b", Non
 @given(st.lists(row, min_size=1, max_size=20))
 def test_against_the_definition(rows: list[tuple[float, str | None]]) -> None:
     frame = pl.DataFrame(rows, schema={"w": pl.Float64, "region": pl.String}, orient="row")
-    found = tc.weight_disclosure(frame, tc.Scenario(keys=["region"], weight="w")).leaks["region"]
+    found = tc.risk.weight_disclosure(frame, tc.Scenario(keys=["region"], weight="w")).leaks["region"]
     determined, guessed, explained = slow_leak(rows)
     assert found.determined == pytest.approx(determined)
     assert found.guessed == pytest.approx(guessed)
@@ -48,14 +48,14 @@ def test_against_the_definition(rows: list[tuple[float, str | None]]) -> None:
 
 def test_a_stratified_design_gives_the_stratum_away() -> None:
     survey = tc.household_survey(400, population=8000)
-    found = tc.weight_disclosure(survey.data, survey.scenario, variables=["region", "sex"])
+    found = tc.risk.weight_disclosure(survey.data, survey.scenario, variables=["region", "sex"])
     assert found.leaks["region"].guessed > 0.99 > found.leaks["region"].baseline
     assert found.leaks["sex"].explained < 0.05
 
 
 def test_unique_weights_are_fingerprints_not_guesses() -> None:
     frame = pl.DataFrame({"region": ["a", "a", "b"], "w": [1.0, 2.0, 3.0]})
-    found = tc.weight_disclosure(frame, tc.Scenario(keys=["region"], weight="w"))
+    found = tc.risk.weight_disclosure(frame, tc.Scenario(keys=["region"], weight="w"))
     assert (found.different, found.unique) == (3, 3)
     assert found.leaks["region"].guessed == pytest.approx(2 / 3)
     assert found.leaks["region"].determined == 0
@@ -63,7 +63,7 @@ def test_unique_weights_are_fingerprints_not_guesses() -> None:
 
 def test_no_weights() -> None:
     with pytest.raises(tc.TacitaError) as error:
-        tc.weight_disclosure(pl.DataFrame({"a": [1]}), tc.Scenario(keys=["a"]))
+        tc.risk.weight_disclosure(pl.DataFrame({"a": [1]}), tc.Scenario(keys=["a"]))
     assert str(error.value) == "weight disclosure needs the weights; pass weight=... in the scenario."
 
 
@@ -72,7 +72,9 @@ def test_a_code_for_not_applicable_is_told_as_a_value() -> None:
     frame = pl.DataFrame({"stratum": [1, 1, 9, 9, None, None], "w": [5.0, 5.0, 7.0, 7.0, 9.0, 9.0]})
     data = Data.of(frame, {"stratum": Variable(missing=(9,))})
     blind, knowing = (
-        tc.weight_disclosure(data, tc.Scenario(keys=["stratum"], weight="w", not_applicable=codes)).leaks["stratum"]
+        tc.risk.weight_disclosure(data, tc.Scenario(keys=["stratum"], weight="w", not_applicable=codes)).leaks[
+            "stratum"
+        ]
         for codes in ({}, {"stratum": [9]})
     )
     assert (blind.baseline, knowing.baseline) == (4 / 6, 2 / 6)

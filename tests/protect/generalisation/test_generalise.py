@@ -143,7 +143,7 @@ def test_every_release_is_k_anonymous(
         gone = release.changes[0].figures["suppressed"]
         assert gone <= limit * len(survey.weights) + 1e-9
         if len(release.data):
-            assert tc.k_anonymity(release, who, k=2).sample == (0,) if len(release.data) >= 2 else gone
+            assert tc.risk.k_anonymity(release, who, k=2).sample == (0,) if len(release.data) >= 2 else gone
 
 
 @given(surveys(most=14, variables=2), st.sampled_from(["global", "outliers", "local"]), st.sampled_from([0.0, 0.4]))
@@ -162,11 +162,11 @@ def test_every_release_is_diverse_and_close(survey: Survey, recoding: str, limit
         except TacitaError as error:
             assert "no choice of levels is safe" in str(error) or "all records together do not" in str(error)
             return
-        diversity = tc.l_diversity(release, who, c=3)
+        diversity = tc.risk.l_diversity(release, who, c=3)
         assert diversity.least("distinct")["hid"] >= 2
         assert diversity.least("entropy")["hid"] >= 1.5 - 1e-9
         assert diversity.least("recursive")["hid"] >= 2
-        assert tc.t_closeness(release, who).t["hid"] <= 0.5 + 1e-9
+        assert tc.risk.t_closeness(release, who).t["hid"] <= 0.5 + 1e-9
 
 
 def test_local_recoding_of_the_demo_survey_loses_least() -> None:
@@ -176,7 +176,7 @@ def test_local_recoding_of_the_demo_survey_loses_least() -> None:
     losses = []
     for recoding in ("global", "outliers", "local"):
         release = made(tc.Generalise(hierarchies, recoding=recoding), survey.data, survey.scenario)
-        assert tc.k_anonymity(release, release.scenario, k=3).sample == (0,)
+        assert tc.risk.k_anonymity(release, release.scenario, k=3).sample == (0,)
         losses.append(release.changes[0].figures["loss_value"])
     assert losses == sorted(losses, reverse=True)
     assert losses[2] < 0.5 * losses[0]
@@ -243,7 +243,7 @@ def test_keys_that_nobody_shows_and_codes_among_numbers(recoding: str, loss: str
     who = tc.Scenario(keys=["none", "age"], not_applicable={"age": [""]})
     step = tc.Generalise({"none": AGES, "age": AGES}, k=2, recoding=recoding, loss=loss)
     release = made(step, table, who)
-    assert tc.k_anonymity(release, who, k=2).sample == (0,)
+    assert tc.risk.k_anonymity(release, who, k=2).sample == (0,)
     assert release.data.table["age"].to_list()[-2:] == [None, None]
 
 
@@ -396,7 +396,7 @@ def test_many_keys_are_searched_up_to_the_limit() -> None:
     release = made(tc.Generalise(hierarchies, k=3, limit=0.1, checks=60), table, who)
     assert release.changes[0].figures["choices"] == 3**16
     assert release.changes[0].figures["finished"] is False
-    assert tc.k_anonymity(release, who, k=3).sample == (0,)
+    assert tc.risk.k_anonymity(release, who, k=3).sample == (0,)
 
 
 @pytest.mark.parametrize("recoding", ["global", "outliers", "local"])
@@ -411,7 +411,7 @@ def test_nobody_is_blanked_where_a_blank_is_a_category(recoding: str) -> None:
         release = made(step, data, who)
         assert release.changes[0].figures["suppressed"] == 0
         assert "a blank of 'town' stands for not applicable, so nobody is blanked" in str(release)
-        assert tc.k_anonymity(release, who, k=2).sample == (0,)
+        assert tc.risk.k_anonymity(release, who, k=2).sample == (0,)
         stuck = tc.Generalise({"age": tc.Hierarchy.intervals([2], redact=False)}, k=2, limit=0.2)
         with pytest.raises(TacitaError, match=r"^a blank of 'town' stands .* Or pass suppress='remove'\.$"):
             made(stuck, data, who)
@@ -466,7 +466,7 @@ def test_a_blank_that_is_a_category_stays_blank() -> None:
     data = generalised([1, 2, 11, 12, None, None], tc.Hierarchy.intervals([10]), known)
     assert data.table["x"].to_list() == ["0-9", "0-9", "10-19", "10-19", None, None]
     assert data.variable("x").not_applicable == ("",)
-    assert tc.k_anonymity(data, tc.Scenario(keys=["x"], missing="no_match"), k=2).sample == (0,)
+    assert tc.risk.k_anonymity(data, tc.Scenario(keys=["x"], missing="no_match"), k=2).sample == (0,)
 
 
 def test_codes_for_not_applicable_have_no_place_in_the_order() -> None:

@@ -64,7 +64,7 @@ def test_importance() -> None:
     assert first.get("region", 0) > last.get("region", 0)
     assert first.get("sex", 0) < last.get("sex", 0)
     by_suda = applied(tc.Suppress(importance="suda"), who)
-    given = applied(tc.Suppress(importance=tc.suda(DATA, who).importance()), who)
+    given = applied(tc.Suppress(importance=tc.risk.suda(DATA, who).importance()), who)
     assert by_suda.data.table.equals(given.data.table)
 
 
@@ -80,7 +80,7 @@ def test_combinations_of_keys() -> None:
     who = tc.Scenario(keys=KEYS)
     release = applied(tc.Suppress(combs={2: 8, 3: 4}), who)
     for size, k in ((2, 8), (3, 4)):
-        for keys in tc.unsafe_combinations(DATA, who, largest=size).combinations:
+        for keys in tc.risk.unsafe_combinations(DATA, who, largest=size).combinations:
             if len(keys) == size:
                 assert not violating(release, who, k, list(keys)).any()
     assert violating(release, who, 6).any()
@@ -189,7 +189,7 @@ def test_the_work_is_told_and_can_be_stopped(rule: str, options: dict[str, objec
 def test_only_the_unsafe_zone() -> None:
     business = tc.business_survey(300, seed=2)
     released = tc.log_noise(business.data, business.scenario.numeric_keys, sd=0.1, seed=3)
-    plot = tc.confidentiality(business.data, released, business.scenario)
+    plot = tc.risk.confidentiality(business.data, released, business.scenario)
     step = tc.Suppress(only=plot)
     assert step.only == tuple(plot.record[plot.unsafe].tolist())
     assert 0 < len(step.only) < 300
@@ -213,7 +213,7 @@ def test_k_and_risk_together() -> None:
     who = tc.Scenario(keys=KEYS, weight="weight")
     release = applied(tc.Suppress(k=3, risk=0.01), who)
     assert not violating(release, who, 3).any()
-    assert tc.individual_risk(release, who).risk.max() <= 0.01
+    assert tc.risk.individual_risk(release, who).risk.max() <= 0.01
     only_risk = applied(tc.Suppress(risk=0.05), who)
     assert violating(only_risk, who, 3).any()
 

@@ -16,14 +16,14 @@ from tacita.protect.suppress.risk_threshold import link_limits, link_risk, tried
 
 def risks_after(release: tc.Release, who: tc.Scenario) -> np.ndarray:
     with quietly():
-        return tc.individual_risk(release.data, who).risk
+        return tc.risk.individual_risk(release.data, who).risk
 
 
 def test_individual_risk_by_hand() -> None:
     people = pl.DataFrame({"sex": ["f", "f", "m"], "region": ["n", "s", "s"], "w": [10.0, 10.0, 10.0]})
     who = tc.Scenario(keys=["sex", "region"], weight="w")
     # One record of weight 10: r = p ln(1/p) / (1 - p) = 0.2558 with p = 0.1. Two of 20: 0.0827. Three of 30: 0.0474.
-    assert tc.individual_risk(people, who).risk.round(4).tolist() == [0.2558] * 3
+    assert tc.risk.individual_risk(people, who).risk.round(4).tolist() == [0.2558] * 3
     release = tc.Plan([tc.Suppress(risk=0.1)]).apply(people, who)
     # Two share their sex and two their region, but the second record can keep one of these only: the third, or the
     # first, must blank both.
@@ -49,7 +49,7 @@ def needed_for_risk(release: tc.Release, survey: Survey, who: tc.Scenario, limit
                 cells[record] = before[name][record]
                 shown = after.with_columns(pl.Series(name, cells, dtype=pl.Int64))
                 with quietly():
-                    if tc.individual_risk(shown, who).risk[record] <= limit:
+                    if tc.risk.individual_risk(shown, who).risk[record] <= limit:
                         return False
     return True
 
@@ -59,7 +59,7 @@ def needed_for_risk(release: tc.Release, survey: Survey, who: tc.Scenario, limit
 def test_no_record_is_above_the_limit(survey: Survey, limit: float, attack: str) -> None:
     who = survey.scenario(attack=attack)
     with quietly():
-        start = tc.individual_risk(survey.frame, who).risk
+        start = tc.risk.individual_risk(survey.frame, who).risk
         try:
             release = tc.Plan([tc.Suppress(risk=limit)]).apply(survey.frame, who)
         except TacitaError as error:
@@ -87,7 +87,7 @@ def test_other_rules(survey: Survey, rule: str) -> None:
 
 def household_risks(data: object, who: tc.Scenario) -> np.ndarray:
     with quietly():
-        return tc.household_risk(data, who).risk
+        return tc.risk.household_risk(data, who).risk
 
 
 @settings(max_examples=40)
@@ -198,7 +198,7 @@ def test_attack_m2_where_one_more_record_is_not_always_safer() -> None:
     limit = 0.00039683
     blank = people.with_columns(pl.lit(None, dtype=pl.Int64).alias(name) for name in ("sex", "region"))
     with quietly():
-        assert tc.individual_risk(blank, who).risk.max() < limit < tc.individual_risk(people, who).risk.max()
+        assert tc.risk.individual_risk(blank, who).risk.max() < limit < tc.risk.individual_risk(people, who).risk.max()
         release = tc.Plan([tc.Suppress(risk=limit)]).apply(people, who)
     assert risks_after(release, who).max() <= limit
 
@@ -220,9 +220,9 @@ def test_the_policy_gives_the_limits() -> None:
         tc.Plan([tc.Suppress(household_risk=True)]).apply(people, who)
     policy = tc.Policy(household_risk=0.15, risk=0.06)
     release = tc.Plan([tc.Suppress(risk=True)]).apply(people, who, policy)
-    assert tc.individual_risk(release.data, who).risk.max() <= 0.06
+    assert tc.risk.individual_risk(release.data, who).risk.max() <= 0.06
     release = tc.Plan([tc.Suppress(household_risk=True)]).apply(people, who, policy)
-    assert tc.household_risk(release.data, who).risk.max() <= 0.15
+    assert tc.risk.household_risk(release.data, who).risk.max() <= 0.15
     assert release.changes[0].figures["touched"] > 0
 
 
