@@ -180,7 +180,7 @@ def test_a_release_that_breaks_the_policy_is_not_written(home: Path, run: Run) -
             "missing = [-9]",
             "mising = [-9]",
             "[variables.age] has no field 'mising'. The fields are label, value_labels, "
-            "missing, missing_ranges, not_applicable, scale, order.",
+            "missing, missing_ranges, not_applicable, scale, order, perturbed.",
         ),
         (
             'value_labels = [[1, "young"], ',

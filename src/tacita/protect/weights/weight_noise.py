@@ -36,7 +36,7 @@ class WeightNoise(CellStep):
     are log-normal, so that weights stay positive: w' = max(c w exp(sd z - sd^2/2), least), with c such that the total
     is kept.
 
-    The weight then counts as perturbed: F and the risk that rests on it are no longer valid, which `assess` says.
+    The weight then counts as perturbed. The risk of the release comes from the weights as they were.
 
     >>> import tacita as tc, polars as pl
     >>> people = pl.DataFrame({"sex": ["f", "m"] * 50, "w": [10.0] * 50 + [30.0] * 50})
