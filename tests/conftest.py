@@ -29,11 +29,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Properties, whatever number of examples each names for itself, are tried on many more with `--thorough`."""
     if not config.getoption("--thorough"):
         return
+    chosen = "_hypothesis_internal_use_settings"
     tests = [getattr(item, "obj", None) for item in items]
-    functions = {getattr(test, "__func__", test) for test in tests if hasattr(test, "_hypothesis_internal_use_settings")}
-    for function in functions:
-        usual = function._hypothesis_internal_use_settings
-        function._hypothesis_internal_use_settings = settings(usual, max_examples=THOROUGH * usual.max_examples)
+    for function in {getattr(test, "__func__", test) for test in tests if hasattr(test, chosen)}:
+        usual = getattr(function, chosen)
+        setattr(function, chosen, settings(usual, max_examples=THOROUGH * usual.max_examples))
+
 
 REFERENCE = Path(os.environ.get("TACITA_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
 
