@@ -101,7 +101,7 @@ class Percentage:
             raise TacitaError(f"{what} must be a percentage above 0, at most 100; got {value!r}.")
 
     def __str__(self) -> str:
-        return "a percentage above 0, at most 100"
+        return "in (0, 100], a percentage"
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class NotEmpty:
             raise TacitaError(f"{what} must name at least one variable.")
 
     def __str__(self) -> str:
-        return "at least one"
+        return "(at least one)"
 
 
 Constraint = AtLeast | AtMost | Above | Share | Percentage | OneOf | NotEmpty
@@ -186,7 +186,7 @@ class Parameter:
         """Its default as people read it; nothing if it has none."""
         if self.default is REQUIRED:
             return ""
-        return "none" if self.default is None or self.default == () or self.default == {} else str(self.default)
+        return "none" if self.default is None or self.default in ((), {}, "") else str(self.default)
 
     def checked(self, value: Any, what: str | None = None) -> Any:
         """The value as a plain one of its kind; anything else is one sentence."""
@@ -293,7 +293,8 @@ def parameter_table(parameters: Iterable[Parameter]) -> str:
     """The parameters as a Markdown table."""
     rows = ["| parameter | what it must be | default | meaning |", "| --- | --- | --- | --- |"]
     for each in parameters:
-        default = f"`{each.shown_default}`" if each.shown_default not in ("", "none") else each.shown_default
+        default = each.shown_default or "required"
+        default = default if default in ("none", "required") else f"`{default}`"
         doc = each.doc.replace("|", "\\|").replace("\n", " ")
         rows.append(f"| `{each.name}` | {each.wanted.replace('|', ' or ')} | {default} | {doc} |")
     return "\n".join(rows)

@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 from tacita import check
 from tacita.data import Data
 from tacita.declared import Declared, check_fields
-from tacita.parameters import Doc, Shape
+from tacita.parameters import Doc, Parameter, Shape, parameters_of
 from tacita.policy import Policy
 from tacita.progress import Progress, no_progress
 from tacita.protect.mechanism import Mechanism
@@ -93,6 +93,13 @@ class Step(Declared, ABC):
     def check_parameters(self) -> None:
         """Parameters are plain values, as they are declared: NumPy's become Python's, and a column of data is none."""
         check_fields(self, self.kind())
+
+    @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """Its parameters: its own, then those that all steps have."""
+        every, shared = parameters_of(cls), parameters_of(CellStep)
+        own = tuple(each for each in every if each not in shared)
+        return (*own, *(each for each in every if each in shared))
 
     @classmethod
     def kind(cls) -> str:

@@ -70,7 +70,9 @@ class Generalise(CellStep):
     limit: Annotated[
         float,
         Share(),
-        Doc("The greatest share of records that may be suppressed; nobody is blanked where that is a category itself."),
+        Doc(
+            "The greatest share of records that may be suppressed; none are blanked where a blank is itself a category."
+        ),
     ] = field(default=0.05, kw_only=True)
     suppress: Annotated[
         str,
