@@ -1,6 +1,7 @@
 """Recode: every way by hand and against one cell at a time, and what is known of a variable follows its values."""
 
 import datetime as dt
+import inspect
 import math
 import pickle
 from dataclasses import replace
@@ -512,6 +513,8 @@ def test_the_ways_and_their_parameters_can_be_listed() -> None:
     first, *others = tc.Recode.ways["width"].parameters()
     assert (first.name, first.kind, first.wanted) == ("width", "number", "number above 0")
     assert [each.name for each in others] == ["start", "bottom", "top", "closed"]
+    # Notebooks and consoles offer them all.
+    assert {"width", "mapping", "unmatched", "level"} < set(inspect.signature(tc.Recode).parameters)
     assert [each.name for each in parameters_of(tc.Recode)] == [
         "label", "only", "strata", "variables", "way", "as_codes",
     ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
@@ -12,7 +12,7 @@ import numpy as np
 from tacita import check, frame
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
-from tacita.declared import plain, plain_value
+from tacita.declared import plain_value
 from tacita.parameters import Doc, NotEmpty, Shape
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.recode.hierarchies.table import as_text
@@ -134,12 +134,8 @@ class Recode(CellStep):
     def to_dict(self) -> dict[str, Any]:
         """The fields that differ from their defaults, with the parameters of the way in place of the way."""
         out: dict[str, Any] = {}
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if field.name == "way":
-                out |= self.way.to_dict()
-            elif value != field.default:
-                out[field.name] = plain(value)
+        for name, value in super().to_dict().items():
+            out |= self.way.to_dict() if name == "way" else {name: value}
         return out
 
     def apply(self, data: Data, context: Context) -> Applied:
@@ -167,6 +163,18 @@ class Recode(CellStep):
         known, named = data.variable(name), self.way.named_codes
         left = tuple(code for code in known.not_applicable if code == "" or as_text(code) not in named)
         return replace(data, variables={**data.variables, name: replace(known, not_applicable=left)})
+
+
+def _signature() -> inspect.Signature:
+    """How a recoding is called, with the parameters of all ways: notebooks and consoles offer them."""
+    *own, options = list(inspect.signature(Recode.__init__).parameters.values())[1:]
+    assert options.kind is options.VAR_KEYWORD
+    every = dict.fromkeys(each.name for way in WAYS.values() for each in way.parameters())
+    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in every]
+    return inspect.Signature([*own, *named])
+
+
+Recode.__signature__ = _signature()  # type: ignore[attr-defined]
 
 
 def _apart(known: Variable, column: Column, codes: tuple[Any, ...], fresh: Any) -> Variable:
