@@ -49,7 +49,7 @@ def measures(
     files = "a file under a scenario" if found.files == 1 else "an original and what was released of it"
     said = [f"It is a measure of {files}."]
     if found.needs:
-        said.append(f"The scenario must have {', '.join(found.needs)}.")
+        said.append(f"It needs: {', '.join(found.needs)}.")
     if found.limit is not None:
         direction = "at least" if found.limit.least else "at most"
         said.append(f"A policy can limit it: {found.limit.words} must be {direction} the limit.")
