@@ -34,15 +34,11 @@ class Width(Way):
         if self.bottom is not None and self.top is not None and self.bottom >= self.top:
             raise TacitaError(f"bottom must be below top; got {self.bottom!r} and {self.top!r}.")
 
-    @property
-    def _right(self) -> bool:
-        return self.closed == "right"
-
-    def _side(self, value: float) -> int:
+    def _side(self, value: float, right: bool) -> int:
         """-1 below the bottom, 1 above the top, 0 between them."""
-        if self.bottom is not None and (value <= self.bottom if self._right else value < self.bottom):
+        if self.bottom is not None and (value <= self.bottom if right else value < self.bottom):
             return -1
-        return int(self.top is not None and (value > self.top if self._right else value >= self.top))
+        return int(self.top is not None and (value > self.top if right else value >= self.top))
 
     def _label(self, k: int, width: Fraction, start: Fraction, whole: bool) -> str:
         """What the interval from start + k width on is called; bottom and top cut it short."""
@@ -50,23 +46,23 @@ class Width(Way):
         high = low + width
         low = low if self.bottom is None else max(low, intervals.exact(self.bottom))
         high = high if self.top is None else min(high, intervals.exact(self.top))
-        return intervals.interval_label(low, high, right=self._right, whole=whole)
+        return intervals.interval_label(low, high, right=self.closed == "right", whole=whole)
 
     def found(self, source: Source) -> Found:
         """The interval of every number."""
-        values = source.numbers()
-        side = np.array([self._side(value) for value in values], dtype=np.int64)
+        values, right = source.numbers(), self.closed == "right"
+        side = np.array([self._side(value, right) for value in values], dtype=np.int64)
         inside = np.flatnonzero(side == 0)
         within = [values[at] for at in inside]
         source.finite(within, "set bottom and top, so that they are part of the groups at the ends")
         whole = intervals.all_whole(within)
         width, start = intervals.exact(self.width), intervals.exact(self.start)
-        k = intervals.multiples(within, width, start, right=self._right, whole=whole)
+        k = intervals.multiples(within, width, start, right=right, whole=whole)
         different, where = np.unique(k, return_inverse=True)
         labels = [self._label(int(each), width, start, whole) for each in different]
         place = np.where(side > 0, 1 + len(labels), 0)
         place[inside] = 1 + where
-        bottom = "" if self.bottom is None else intervals.bottom_label(intervals.exact(self.bottom), right=self._right)
-        top = "" if self.top is None else intervals.top_label(intervals.exact(self.top), right=self._right)
+        bottom = "" if self.bottom is None else intervals.bottom_label(intervals.exact(self.bottom), right=right)
+        top = "" if self.top is None else intervals.top_label(intervals.exact(self.top), right=right)
         used, place = np.unique(place, return_inverse=True)
         return Found(Groups(place, tuple([bottom, *labels, top][at] for at in used), True))
