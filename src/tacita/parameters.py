@@ -139,7 +139,7 @@ class Shape:
     """What a parameter must be if its type does not say it: in words, and as a function.
 
     The function takes what the parameter is called and the value given; it returns a plain value, or raises one
-    sentence.
+    sentence. It has a name: a lambda in an annotation does not see its module.
     """
 
     words: str
