@@ -10,7 +10,7 @@ import pytest
 
 import tacita as tc
 from tacita.check import TacitaError
-from tacita.measures import CALLED_FOR, MEASURES, find, measure_names
+from tacita.measures import INDEX, MEASURES, NEEDED, find, measure_names
 from tacita.parameters import parameters_of
 from tacita.result import Result
 
@@ -46,7 +46,8 @@ def test_a_measure_lives_in_the_file_of_its_name(name: str) -> None:
 @pytest.mark.parametrize("name", MEASURES)
 def test_what_a_measure_says_of_itself(name: str) -> None:
     measure = find(name)
-    assert CALLED_FOR.get(name) == measure.called_for
+    assert INDEX[name].called_for == measure.called_for
+    assert set(measure.all_needs) | set(measure.called_for or ()) <= set(NEEDED)
     kind = measure.function.__annotations__["return"]
     assert issubclass(getattr(importlib.import_module(MEASURES[name]), kind), Result)
     if measure.limit is not None:

@@ -15,16 +15,14 @@ from tacita.arrays import Bools, Ints
 from tacita.declared import plain
 from tacita.keys.table import KeyTable
 from tacita.policy import OWN_FIELDS, Policy
-from tacita.result import Result
+from tacita.result import Result, Verdict, all_hold
 from tacita.risk.identity.attackers import Attackers
-from tacita.risk.identity.benchmark import Benchmark
 from tacita.risk.identity.household_risk import HouseholdRisk
 from tacita.risk.identity.individual_risk import IndividualRisk
 from tacita.risk.identity.k_anonymity import KAnonymity
 from tacita.risk.identity.reidentification import Reidentification
 from tacita.risk.identity.risk_threshold import RiskThreshold
 from tacita.scenario import Scenario
-from tacita.verdict import Verdict, all_hold
 
 MAIN = "keys"
 """The name of the main key set."""
@@ -46,8 +44,7 @@ class KeySetRisk:
     individual: IndividualRisk
     reidentification: Reidentification
     threshold: RiskThreshold | None
-    """The risk threshold that would keep the policy's rate; None without such a policy."""
-    benchmark: Benchmark
+    """The risk threshold that would keep the policy's rate; None where the rate is kept, or not limited."""
     attackers: Attackers
 
     @property
@@ -57,7 +54,9 @@ class KeySetRisk:
 
     def verdicts(self, policy: Policy) -> Iterator[Verdict]:
         """Whether the limits of the policy, or the key set's own ones, are kept."""
-        own = replace(policy, k=self.k, risk=self.risk_limit)
+        own = policy
+        if (self.k, self.risk_limit) != (policy.k, policy.risk):
+            own = replace(policy, k=self.k, risk=self.risk_limit)
         for result in (self.k_anonymity, self.individual, self.reidentification):
             for verdict in result.verdicts(own):
                 on = "" if self.name == MAIN else f" on the key set {self.name!r}"
@@ -263,6 +262,5 @@ def _figures(part: KeySetRisk) -> dict[str, Any]:
         "unsafe_by_k": part.unsafe_by_k,
         "unsafe_by_risk": part.unsafe_by_risk,
         "threshold": None if part.threshold is None else part.threshold.to_dict(),
-        "benchmark": part.benchmark.to_dict(),
         "attackers": part.attackers.to_dict(),
     }

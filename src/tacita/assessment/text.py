@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tacita import check
-from tacita.result import columns, number, percent
-from tacita.verdict import summary
+from tacita.result import columns, number, percent, summary
 
 if TYPE_CHECKING:
     from tacita.assessment.profile import KeySetRisk, RiskProfile
@@ -114,8 +113,7 @@ def _risks(profile: RiskProfile) -> str:
     lines = [columns(rows)]
     if profile.household is not None:
         lines.append(f"  {profile.household}")
-    lines += [*(table.text() for table in profile.main.attackers.tables()), f"  {profile.main.benchmark}"]
-    return "\n".join(lines)
+    return "\n".join([*lines, *(table.text() for table in profile.main.attackers.tables())])
 
 
 def _assumptions(profile: RiskProfile) -> Iterator[str]:

@@ -21,9 +21,9 @@ from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
 from tacita.release.plan import Plan
 from tacita.release.release import FORMATS, Release
+from tacita.result import summary
 from tacita.rules import Rule, rule_of
 from tacita.scenario import Scenario
-from tacita.verdict import summary
 
 READING = ("delimiter", "encoding", "decimal", "missing", "sheet", "catalog")
 """Options of `read` that a project can give."""

@@ -13,11 +13,10 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
-from tacita.result import Result, columns, percent
+from tacita.result import Result, Verdict, columns, percent
 from tacita.risk.confidentiality_plot.limits import Limits
 from tacita.risk.confidentiality_plot.pairs import LikelihoodRatio
 from tacita.risk.confidentiality_plot.tables import Row, ks_text, rank_text, rows_text, total_label
-from tacita.verdict import Verdict
 
 """What `plot` draws."""
 

@@ -14,7 +14,7 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.data.data import among_codes
 from tacita.distance.comparison import check_sizes
-from tacita.keys.matching import combined
+from tacita.keys.source import combined
 from tacita.measures import at_least, measure
 from tacita.parameters import Doc
 from tacita.result import Result, percent

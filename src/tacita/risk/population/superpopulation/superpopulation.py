@@ -12,7 +12,7 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Floats
 from tacita.check import TacitaError
-from tacita.keys import exact_sums
+from tacita.keys.source import WEIGHT_BITS, as_float, group_sums
 from tacita.keys.table import KeyTable, key_table, survey_weights
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc
@@ -208,8 +208,8 @@ def _names(models: str | Iterable[str] | None) -> tuple[str, ...]:
 def population_size(table: KeyTable, weights: Floats | None) -> float:
     """N: the sum of the weights, or what the scenario says."""
     if weights is not None:
-        total = exact_sums.group_sums(weights, np.zeros(len(weights), dtype=np.int64), 1, exact_sums.WEIGHT_BITS)
-        return float(exact_sums.as_float(total, exact_sums.WEIGHT_BITS)[0])
+        total = group_sums(weights, np.zeros(len(weights), dtype=np.int64), 1, WEIGHT_BITS)
+        return float(as_float(total, WEIGHT_BITS)[0])
     if table.source not in ("population_size", "sampling_fraction"):
         raise TacitaError(
             "the models need the size of the population; give the scenario weight=, population_size= or "
