@@ -1,6 +1,6 @@
 """What every result can do: say its headline, its verdicts and cautions, give its rows and tables, draw its figures.
 
-Text, HTML and JSON are written once, here, from `headline`, `sentences`, `tables` and `cautions`.
+Text, HTML and JSON are written once, here, from `headline`, `sentences`, `tables`, `cautions` and `notes`.
 """
 
 from __future__ import annotations
@@ -78,11 +78,14 @@ class Table:
     rows: tuple[tuple[Any, ...], ...]
     """Texts, numbers, shares (`Percent`), None for nothing."""
     title: str = ""
+    """What the table shows; with a title it stands apart."""
+    indent: str = "  "
+    """How far it is moved in on a printed page."""
 
-    def text(self, indent: str = "  ") -> str:
+    def text(self) -> str:
         """The table for print."""
-        rows = columns([self.columns, *([cell_text(cell) for cell in row] for row in self.rows)], indent)
-        return f"{self.title}\n{rows}" if self.title else rows
+        rows = columns([self.columns, *([cell_text(cell) for cell in row] for row in self.rows)], self.indent)
+        return f"\n{self.title}\n{rows}" if self.title else rows
 
     def html(self) -> str:
         """The table for a web page."""
@@ -114,10 +117,14 @@ class Result:
             """What the reader should know."""
 
         @property
+        def notes(self) -> Sequence[str]:
+            """How the figures came about."""
+
+        @property
         def not_valid(self) -> str:
             """Why the figures do not hold for this file; empty if they do."""
     else:
-        cautions, not_valid = (), ""
+        cautions, notes, not_valid = (), (), ""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -130,8 +137,7 @@ class Result:
     @property
     def headline(self) -> str:
         """The result in one sentence that a data custodian understands."""
-        first, *_ = str(self).splitlines()
-        return first
+        raise NotImplementedError(f"{type(self).__name__} must say its headline.")
 
     def sentences(self) -> Sequence[str]:
         """What else there is to say, one sentence each."""
@@ -143,16 +149,15 @@ class Result:
 
     def __str__(self) -> str:
         parts = [self.headline, *self.sentences(), *(table.text() for table in self.tables())]
-        return "\n".join([*parts, *(f"caution: {caution}" for caution in self.cautions)])
+        return "\n".join([*parts, *(f"caution: {caution}" for caution in self.cautions), *self.notes])
 
     def _repr_html_(self) -> str:
-        if type(self).__str__ is not Result.__str__:
-            return f'<pre style="line-height:1.3;font-family:monospace">{html.escape(str(self))}</pre>'
         sentences = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences())
         tables = "".join(table.html() for table in self.tables())
         cautions = "".join(f"<li>{html.escape(caution)}</li>" for caution in self.cautions)
         listed = f"<ul>{cautions}</ul>" if cautions else ""
-        return f"<div><p><strong>{html.escape(self.headline)}</strong></p>{sentences}{tables}{listed}</div>"
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return f"<div><p><strong>{html.escape(self.headline)}</strong></p>{sentences}{tables}{listed}{notes}</div>"
 
     def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
         """Whether the limit that the policy sets on this measure is kept; nothing without one."""

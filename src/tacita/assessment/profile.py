@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,10 +11,10 @@ import numpy as np
 
 from tacita import __version__, check, frame
 from tacita.arrays import Bools, Ints
-from tacita.declared import plain
+from tacita.assessment import text
 from tacita.keys.table import KeyTable
 from tacita.policy import OWN_FIELDS, Policy
-from tacita.result import Result, Verdict, all_hold
+from tacita.result import Result, Table, Verdict, all_hold
 from tacita.risk.identity.attackers import Attackers
 from tacita.risk.identity.household_risk import HouseholdRisk
 from tacita.risk.identity.individual_risk import IndividualRisk
@@ -240,14 +239,30 @@ class RiskProfile(Result):
             "policy": self.policy.to_dict(),
         }
 
-    def to_json(self) -> str:
-        """All figures as JSON, no values of the data."""
-        return json.dumps(plain(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False)
+    @property
+    def headline(self) -> str:
+        """The verdict."""
+        return text.headline(self)
+
+    def sentences(self) -> list[str]:
+        """Records below k and expected re-identifications, by key set; households."""
+        return text.sentences(self)
+
+    def tables(self) -> tuple[Table, ...]:
+        """Records below each k by key set, the spread of the risk, and what attackers can do."""
+        return text.tables(self)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the figures assume."""
+        return tuple(text.assumptions(self))
 
     def __str__(self) -> str:
-        from tacita.assessment.text import screen
+        # One screen: the parts of a key set stand together, and what is too long is wrapped.
+        return text.screen(self)
 
-        return screen(self)
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + "".join(result._repr_html_() for result in self.further.values())
 
 
 def _figures(part: KeySetRisk) -> dict[str, Any]:

@@ -61,7 +61,9 @@ class MixedUniqueness(Result):
         """Records with fewer than k candidates."""
         return int((self.count < check.whole("k", k, 2)).sum())
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """Records that are unique."""
         kind = "of its value" if self.relative else "absolute"
         known = ", ".join(f"{name} +- {width:g}" for name, width in self.tolerance.items())
         keys = ", ".join(self.keys) or "no categorical keys"
