@@ -57,6 +57,14 @@ def test_what_a_measure_says_of_itself(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MEASURES)
+def test_text_and_page_are_written_by_the_base_class(name: str) -> None:
+    """From headline, sentences, tables, cautions and notes, which a result says."""
+    kind = getattr(importlib.import_module(MEASURES[name]), find(name).function.__annotations__["return"])
+    assert (kind.__str__, kind._repr_html_, kind.to_json) == (Result.__str__, Result._repr_html_, Result.to_json)
+    assert kind.headline is not Result.headline
+
+
+@pytest.mark.parametrize("name", MEASURES)
 def test_figures_are_found(name: str) -> None:
     module = importlib.import_module(MEASURES[name])
     figure = getattr(module, find(name).function.__annotations__["return"]).figure
