@@ -25,10 +25,10 @@ Key = tuple[int, ...]
 class Dictionaries:
     """A table as a list of records in plain Python: no arrays until the answer, no floating-point sums."""
 
-    def __init__(self, records: Sequence[Mapping[str, Any]]) -> None:
-        self.records = records
+    def __init__(self, records: Sequence[Mapping[str, Any]], weight: str | None) -> None:
+        self.records, self.weight = records, weight
 
-    def grouped(self, keys: Sequence[str], weight: str | None, *, incomplete_apart: bool = False) -> Grouped:
+    def grouped(self, keys: Sequence[str], *, incomplete_apart: bool = False) -> Grouped:
         values = tuple(tuple(sorted({each[name] for each in self.records} - {None})) for name in keys)
         coded = [self._coded(each, keys, values) for each in self.records]
         # A key of its own is told apart by the number of its record, and stands behind the complete ones.
@@ -36,7 +36,7 @@ class Dictionaries:
         every = list(zip(apart, coded, strict=True))
         row = {key: at for at, key in enumerate(sorted(set(every)))}
         records = Counter(every)
-        totals = [[records[key], *([] if weight is None else self._limbs(every, key, weight))] for key in row]
+        totals = [[records[key], *([] if self.weight is None else self._limbs(every, key, self.weight))] for key in row]
         codes = np.array([key for _, key in row], dtype=np.uint32)
         return Grouped(codes, values, np.array(totals, dtype=np.int64), np.array([row[key] for key in every]))
 
@@ -67,7 +67,7 @@ def same(first: KeyTable, second: KeyTable) -> None:
 @settings(deadline=None)
 def test_another_source_gives_the_same_key_table(survey: Survey, rule: Rule, weight: str | None) -> None:
     scenario = survey.scenario(rule.text, weight=weight)
-    other: Source = Dictionaries(survey.frame.to_dicts())
+    other: Source = Dictionaries(survey.frame.to_dicts(), weight)
     with quietly():
         same(key_table(survey.frame, scenario), table_of(other, scenario, scenario.keys))
 
@@ -84,12 +84,12 @@ def test_texts_dates_and_fractions_too() -> None:
     for rule in ("one_way", "no_match", "partial(expected)"):
         scenario = tc.Scenario(keys=("name", "height", "born"), weight="w", missing=rule)  # type: ignore[arg-type]
         with quietly():
-            same(key_table(table, scenario), table_of(Dictionaries(table.to_dicts()), scenario, scenario.keys))
+            same(key_table(table, scenario), table_of(Dictionaries(table.to_dicts(), "w"), scenario, scenario.keys))
 
 
 def test_the_groups_are_joined_back_by_record() -> None:
     people = Data.of(pl.DataFrame({"sex": ["m", "f", None, "m"], "w": [1.0, 2.0, 3.0, 4.5]}))
-    grouped = InMemory(people).grouped(["sex"], "w")
+    grouped = InMemory(people, people.numbers("w")).grouped(["sex"])
     assert [grouped.values[0][code - 1] if code else None for code in grouped.codes[grouped.row, 0]] == [
         "m", "f", None, "m",
     ]  # fmt: skip

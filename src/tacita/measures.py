@@ -263,7 +263,7 @@ def find(name: str) -> Measure:
     return found
 
 
-def what_calls_for(name: str) -> tuple[str, ...] | None:
+def called_for(name: str) -> tuple[str, ...] | None:
     """What calls for a measure; None: nothing does. A measure of another package is imported to know."""
     return INDEX[name].called_for if name in INDEX else find(name).called_for
 

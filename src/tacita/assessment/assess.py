@@ -20,11 +20,11 @@ from tacita.measures import (
     NEEDED,
     Measure,
     at_the_door,
+    called_for,
     check_measure_name,
     checked_measure_options,
     find,
     measure_names,
-    what_calls_for,
 )
 from tacita.policy import OWN_FIELDS, Limited, Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
@@ -239,8 +239,8 @@ def _is_due(name: str, context: Context, asked: Mapping[str, Any], limited: Mapp
         return False
     if name in asked or name in limited:
         return True
-    callers = what_calls_for(name)
-    if callers is not None and all(context.has(need) for need in callers):
+    reasons = called_for(name)
+    if reasons is not None and all(context.has(need) for need in reasons):
         return True
     if "all" not in asked or name in NOT_IN_ALL:
         return False

@@ -47,33 +47,35 @@ class Grouped(NamedTuple):
 class Source(Protocol):
     """A table that key tables can be made of."""
 
-    def grouped(self, keys: Sequence[str], weight: str | None, *, incomplete_apart: bool = False) -> Grouped:
-        """The distinct keys with counts and fixed-point sums of weights.
+    def grouped(self, keys: Sequence[str], *, incomplete_apart: bool = False) -> Grouped:
+        """The distinct keys with counts and, if the records have weights, their fixed-point sums.
 
         With `incomplete_apart` every record with a missing value is a key of its own, behind the complete ones.
         """
 
 
 class InMemory:
-    """A table in memory; its codes and groups are made once where the data are remembering."""
+    """A table in memory, with weights if its records have some.
 
-    def __init__(self, data: Data) -> None:
-        self.data = data
+    Codes and groups are made once where the data are remembering.
+    """
 
-    def grouped(self, keys: Sequence[str], weight: str | None, *, incomplete_apart: bool = False) -> Grouped:
+    def __init__(self, data: Data, weights: Floats | None = None) -> None:
+        self.data, self.weights = data, weights
+
+    def grouped(self, keys: Sequence[str], *, incomplete_apart: bool = False) -> Grouped:
         """The distinct keys with counts and sums."""
-        names = ("grouped", tuple(keys), weight, incomplete_apart)
-        found: Grouped = self.data.once(names, lambda: self._grouped(keys, weight, incomplete_apart))
+        names = ("grouped", tuple(keys), id(self.weights), incomplete_apart)
+        found: Grouped = self.data.once(names, lambda: self._grouped(keys, incomplete_apart))
         return found
 
-    def _grouped(self, keys: Sequence[str], weight: str | None, incomplete_apart: bool) -> Grouped:
+    def _grouped(self, keys: Sequence[str], incomplete_apart: bool) -> Grouped:
         columns = [self.data.coded(name) for name in keys]
         row, codes = distinct_keys([column.codes for column in columns], [len(column.values) for column in columns])
         if incomplete_apart:
             row, codes = _incomplete_apart(row, codes)
-        weights = None if weight is None else self.data.numbers(weight)
         values = tuple(column.values for column in columns)
-        return Grouped(codes, values, totals_by_key(row, len(codes), weights), row)
+        return Grouped(codes, values, totals_by_key(row, len(codes), self.weights), row)
 
 
 def shown_fully(codes: Codes) -> Bools:

@@ -110,8 +110,9 @@ def _with_perhaps(table: KeyTable, register: Any, scenario: Scenario) -> KeyTabl
 
 def _checked_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> KeyTable:
     check_keys(data, names)
-    weights = survey_weights(data, scenario)
-    table = table_of(InMemory(data), scenario, names)
+    # One array for all rules, so that records are grouped once for all of them.
+    weights = data.once(("weights", scenario.weight), lambda: survey_weights(data, scenario))
+    table = table_of(InMemory(data, weights), scenario, names)
     keys_not_valid, weights_not_valid = _perturbed(data, names, scenario.weight)
     cautions = [_caution(text) for text in (keys_not_valid, weights_not_valid) if text]
     cautions += _weights_below_one(weights, scenario.weight)
@@ -121,7 +122,7 @@ def _checked_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> Ke
 def table_of(source: Source, scenario: Scenario, names: tuple[str, ...]) -> KeyTable:
     """The key table of any source, whose keys and weights are as they must be."""
     rule = scenario.missing
-    codes, values, totals, row = source.grouped(names, scenario.weight, incomplete_apart=rule.name == "no_match")
+    codes, values, totals, row = source.grouped(names, incomplete_apart=rule.name == "no_match")
     if shown_fully(codes).all():
         # Nothing is missing: keys count for themselves only.
         counted = as_counts(totals)
@@ -129,7 +130,7 @@ def table_of(source: Source, scenario: Scenario, names: tuple[str, ...]) -> KeyT
         counted = matching_counts(codes, Keys(codes, totals), rule, totals[:, 0])
     f, F = counted[:, 0], counted[:, 0]
     origin = "census"
-    if scenario.weight is not None:
+    if totals.shape[1] > 1:
         F, origin = counted[:, 1], "weights"
     elif scenario.population_size is not None:
         F, origin = f * (scenario.population_size / len(row)), "population_size"
@@ -246,7 +247,7 @@ def register_keys(table: KeyTable, register: Data, scenario: Scenario) -> Keys:
     check.columns_exist("register: keys", table.keys, register.columns)
     if len(register) == 0:
         raise TacitaError("the register has no records; check that it was exported completely.")
-    grouped = InMemory(with_codes(register, scenario)).grouped(table.keys, None)
+    grouped = InMemory(with_codes(register, scenario)).grouped(table.keys)
     columns = [
         _translated(name, grouped.codes[:, place], grouped.values[place], table.values[place])
         for place, name in enumerate(table.keys)

@@ -91,19 +91,15 @@ class Likeness(Result):
 
     @property
     def headline(self) -> str:
-        """By how much a value can be more frequent in a group than in the file."""
-        beta = self.greatest("beta")
-        worst = max(beta, key=lambda name: beta[name])
-        return (
-            f"beta-likeness: a value of {worst!r} is up to {1 + beta[worst]:.3g} times as frequent in a group as in "
-            f"the file (beta = {beta[worst]:.3g})"
-        )
+        """The greatest beta."""
+        times = f"{1 + self.worst():.3g} times"
+        return f"beta-likeness: a sensitive value is up to {times} as frequent in a group as in the whole file"
 
     def tables(self) -> tuple[Table, ...]:
-        """The greatest value of each kind, by variable."""
+        """By variable: the greatest of each kind over the groups."""
         heads = ("greatest over groups", "beta", "enhanced", "delta", "delta, present values", "alpha")
         rows = tuple((name, *(f"{self.greatest(kind)[name]:.3g}" for kind in KINDS)) for name in self.beta)
-        return (Table(heads, rows, indent=""),)
+        return (Table(heads, rows),)
 
     def to_frame(self) -> frame.Frame:
         """One row per record."""

@@ -93,14 +93,13 @@ class TCloseness(Result):
 
     @property
     def headline(self) -> str:
-        """The greatest distance, and of which variable."""
-        worst = max(self.t, key=lambda name: self.t[name])
-        return f"t-closeness: a group's distribution of {worst!r} is as far as t = {self.greatest:.3g} from the file's"
+        """The greatest t."""
+        return f"t-closeness: the file is t-close for t = {self.greatest:.3g}"
 
     def tables(self) -> tuple[Table, ...]:
-        """The greatest distance of each variable."""
+        """By variable: t, and how it was compared."""
         rows = tuple((name, f"{t:.3g}", self.scale[name]) for name, t in self.t.items())
-        return (Table(("t-closeness", "t", "compared as"), rows, indent=""),)
+        return (Table(("sensitive variable", "t", "compared as"), rows),)
 
     def to_frame(self) -> frame.Frame:
         """One row per record."""
