@@ -12,6 +12,8 @@ import tacita as tc
 from strategies import RULES, Rule, Survey, quietly, surveys
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.measures import measure
+from tacita.result import Result
 
 PEOPLE = pl.DataFrame(
     {
@@ -50,7 +52,6 @@ def test_the_parts_are_those_of_the_single_measures() -> None:
     profile = tc.assess(PEOPLE, SCENARIO)
     assert vars(profile.reidentification) == vars(tc.risk.reidentification(PEOPLE, SCENARIO))
     assert vars(profile.main.attackers) == vars(tc.risk.attackers(PEOPLE, SCENARIO))
-    assert vars(profile.main.benchmark) == vars(tc.risk.benchmark(PEOPLE, SCENARIO))
     assert profile.k_anonymity.to_dict() == tc.risk.k_anonymity(PEOPLE, SCENARIO).to_dict()
     assert vars(profile.main.threshold) == vars(tc.risk.risk_threshold(PEOPLE, SCENARIO, rate=0.001))
     assert profile.individual.risk.tolist() == tc.risk.individual_risk(PEOPLE, SCENARIO).risk.tolist()
@@ -286,3 +287,45 @@ def test_without_a_limit_nothing_is_called_safe() -> None:
     frame = pl.DataFrame({"sex": ["f", "m"]})
     profile = tc.assess(frame, tc.Scenario(keys=["sex"]), tc.Policy(k=None, risk=None, rate=None))
     assert str(profile).startswith("NO VERDICT: the policy sets no limit; 2 records.")
+
+
+def test_the_page_has_the_tables_of_the_screen() -> None:
+    """The verdict first, each figure in a table, further results below; nothing as one block of text."""
+    given = tc.Scenario(keys=["sex"], weight="w", household="hid", sensitive=["region"])  # type: ignore[arg-type]
+    profile = tc.assess(PEOPLE, given)
+    page = profile._repr_html_()
+    assert page.startswith(f"<div><p><strong>{profile.headline}</strong></p>")
+    assert "<pre" not in page
+    assert page.count("<table>") == len(profile.tables()) + sum(len(each.tables()) for each in profile.further.values())
+    assert "<caption>Keys: sex</caption>" in page
+    assert all(each.headline.split(":")[0] in page for each in profile.further.values())
+    assert all(note in page for note in ("the intruder tries every record (M3)", "sums of"))
+    assert [table.columns[0] for table in profile.tables()] == ["records with fewer than", "", "attackers"]
+    assert json.loads(profile.to_json())["headline"] == profile.headline
+
+
+def test_a_measure_of_another_package_is_called_for_by_what_it_declares(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Point:
+        def load(self) -> object:
+            return many_values
+
+    monkeypatch.setattr("tacita.measures._plugins", lambda: {"many_values": Point()})
+    profile = tc.assess(PEOPLE, tc.Scenario(keys=["sex"], sensitive=["region"]))  # type: ignore[arg-type]
+    assert str(profile.further["many_values"]) == "1 sensitive variable"
+    assert "many_values" not in tc.assess(PEOPLE, tc.Scenario(keys=["sex"])).further  # type: ignore[arg-type]
+
+
+class ManyValues(Result):
+    """How many sensitive variables there are."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    @property
+    def headline(self) -> str:
+        return f"{self.count} sensitive variable"
+
+
+@measure(called_for="sensitive")
+def many_values(data: object, scenario: tc.Scenario) -> ManyValues:
+    return ManyValues(len(scenario.sensitive))

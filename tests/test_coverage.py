@@ -9,6 +9,7 @@ import pytest
 import typer.main
 
 import tacita
+from tacita.assessment.assess import CORE
 from tacita.cli import app
 from tacita.data.files import SUFFIXES
 from tacita.measures import MEASURES, find
@@ -138,7 +139,6 @@ def test_every_format_is_on_the_page_of_files(suffix: str) -> None:
     assert f"`{suffix}`" in formats
 
 
-CORE = ("k_anonymity", "individual_risk", "reidentification", "household_risk", "attackers")
 FURTHER = [name for name in MEASURES if name not in CORE and find(name).files == 1]
 
 

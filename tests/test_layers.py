@@ -17,7 +17,7 @@ import tacita
 ROOT = Path(tacita.__file__).parent
 
 LAYERS = [
-    {"check", "arrays", "declared", "parameters", "progress", "random", "compiled", "verdict"},
+    {"check", "arrays", "declared", "parameters", "progress", "random", "compiled"},
     {"frame"},
     {"frame.files"},
     {"data", "measures", "policy", "scenario", "result", "rules"},
@@ -56,10 +56,19 @@ BY_NAME = {
 }
 """Modules that may import by a name worked out at run time, and what."""
 
+FIGURES_SEE = {"check", "arrays", "frame", "result", "data.atomic"}
+"""What figures may import besides each other: no data, no keys, no distances, no measures. They draw results."""
+INTERNAL_FIGURES_SEE = FIGURES_SEE | {"data", "distance", "risk"}
+"""Figures that show original values are handed the files themselves, and compare them as the measures do."""
+HANDED_A_FILE = ("plots.confidentiality", "plots.internal.values")
+"""The one figure of a result that shows original values if it is handed the file: only then it loads how."""
+
 BACK = {("data.data", "data.files")}
 """`Data.of` reads a path, and files are read as `Data`: the one circle, inside a function."""
 
 MOST_LINES = 450
+MOST_LINES_OF_A_BODY = 40
+"""Of a function, without its signature and docstring."""
 
 
 class Import(NamedTuple):
@@ -144,6 +153,35 @@ def test_the_package_itself_is_imported_for_its_version_and_names_only() -> None
     }
 
 
+def seen_by_figures(each: Import, seen: set[str]) -> bool:
+    target = each.target.removeprefix("tacita.")
+    parts = target.split(".")
+    names = {".".join(parts[:length]) for length in range(1, len(parts) + 1)}
+    return parts[0] == "plots" or bool(names & seen)
+
+
+def test_figures_see_results_only() -> None:
+    """Never data: only figures in `plots.internal` are handed files."""
+    wrong = [
+        f"{each.module}:{each.line} imports {each.target}"
+        for each in OURS
+        if unit_of(each.module) == "plots"
+        and not seen_by_figures(each, INTERNAL_FIGURES_SEE if each.module.startswith("plots.internal") else FIGURES_SEE)
+    ]
+    assert wrong == []
+
+
+def test_figures_of_results_do_not_load_what_shows_original_values() -> None:
+    found = {
+        (each.module, each.target.removeprefix("tacita."), each.at_import)
+        for each in OURS
+        if unit_of(each.module) == "plots"
+        and each.target.startswith("tacita.plots.internal")
+        and not each.module.startswith("plots.internal")
+    }
+    assert found == {(*HANDED_A_FILE, False)}
+
+
 def graph(edges: list[tuple[str, str]]) -> TopologicalSorter[str]:
     sorter: TopologicalSorter[str] = TopologicalSorter()
     for module, target in edges:
@@ -206,6 +244,20 @@ def test_the_one_call_upwards_is_by_name() -> None:
 @pytest.mark.parametrize("module", MODULES)
 def test_modules_are_short(module: str) -> None:
     assert len(MODULES[module].read_text("utf-8").splitlines()) <= MOST_LINES
+
+
+def bodies(module: str) -> Iterator[tuple[str, int]]:
+    """All functions of a module with the lines of their bodies."""
+    for node in ast.walk(ast.parse(MODULES[module].read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+            if body:
+                yield node.name, (body[-1].end_lineno or 0) - body[0].lineno + 1
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_functions_are_short(module: str) -> None:
+    assert [(name, lines) for name, lines in bodies(module) if lines > MOST_LINES_OF_A_BODY] == []
 
 
 # What may stand at the top of a module: nothing that works, prints or draws.

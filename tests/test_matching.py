@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import slow
 from strategies import RULES, Rule
-from tacita.keys import matching
+from tacita.keys import matching, source
 from tacita.keys.source import distinct_keys
 from tacita.keys.table import Keys, matching_counts
 from tacita.scenario import MissingRule
@@ -91,7 +91,7 @@ def huge_rows(draw: st.DrawFn) -> list[tuple[int, ...]]:
 def test_combined_is_equal_exactly_where_rows_are_equal(rows: list[tuple[int, ...]]) -> None:
     """Up to 62 variables of 2^32 codes: 2^1984 combinations, where plain multiplication wraps at 2^63."""
     columns = [np.array(column, dtype=np.uint32) for column in zip(*rows, strict=True)]
-    numbers = matching.combined(columns, [2**32 - 1] * len(columns), len(rows))
+    numbers = source.combined(columns, [2**32 - 1] * len(columns), len(rows))
     assert numbers.min() >= 0
     assert places(numbers) == first_places(rows)
 
@@ -102,7 +102,7 @@ def test_folding_is_needed_and_happens() -> None:
     columns = [np.array(c, dtype=np.uint32) for c in ([0, 1], [7, 7], [9, 9])]
     wrapped = columns[0].astype(np.int64) * size * size + columns[1].astype(np.int64) * size + columns[2]
     assert wrapped[0] == wrapped[1]
-    numbers = matching.combined(columns, [size] * 3, 2)
+    numbers = source.combined(columns, [size] * 3, 2)
     assert numbers[0] != numbers[1]
 
 

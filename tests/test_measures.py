@@ -10,7 +10,7 @@ import pytest
 
 import tacita as tc
 from tacita.check import TacitaError
-from tacita.measures import CALLED_FOR, MEASURES, find, measure_names
+from tacita.measures import INDEX, MEASURES, NEEDED, find, measure_names
 from tacita.parameters import parameters_of
 from tacita.result import Result
 
@@ -46,13 +46,22 @@ def test_a_measure_lives_in_the_file_of_its_name(name: str) -> None:
 @pytest.mark.parametrize("name", MEASURES)
 def test_what_a_measure_says_of_itself(name: str) -> None:
     measure = find(name)
-    assert CALLED_FOR.get(name) == measure.called_for
+    assert INDEX[name].called_for == measure.called_for
+    assert set(measure.all_needs) | set(measure.called_for or ()) <= set(NEEDED)
     kind = measure.function.__annotations__["return"]
     assert issubclass(getattr(importlib.import_module(MEASURES[name]), kind), Result)
     if measure.limit is not None:
         result = getattr(importlib.import_module(MEASURES[name]), kind)
         assert hasattr(result, measure.limit.figure) or measure.limit.figure in result.__annotations__
     assert f"# {name}" in measure.page()
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_text_and_page_are_written_by_the_base_class(name: str) -> None:
+    """From headline, sentences, tables, cautions and notes, which a result says."""
+    kind = getattr(importlib.import_module(MEASURES[name]), find(name).function.__annotations__["return"])
+    assert (kind.__str__, kind._repr_html_, kind.to_json) == (Result.__str__, Result._repr_html_, Result.to_json)
+    assert kind.headline is not Result.headline
 
 
 @pytest.mark.parametrize("name", MEASURES)

@@ -12,7 +12,7 @@ import tacita as tc
 from tacita.check import TacitaError
 from tacita.cli import app
 from tacita.data import Data
-from tacita.verdict import Verdict, all_hold, summary
+from tacita.result import Verdict, all_hold, summary
 
 PEOPLE = pl.DataFrame(
     {

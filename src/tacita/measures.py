@@ -1,6 +1,6 @@
 """The register of measures: each declares beside its function what it needs, when it is called for, what it limits.
 
-`MEASURES` is an index of names to modules, so that nothing unused is imported; packages outside add theirs by the entry
+`INDEX` says of each in which module it is, so that nothing unused is imported; packages outside add theirs by the entry
 point `tacita.measures`. `find(name)` gives a measure, `@measure(...)` declares one.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
 from tacita.check import TacitaError
 from tacita.data import Data
@@ -24,49 +24,65 @@ from tacita.scenario import Scenario, checked, with_codes
 
 GROUP = "tacita.measures"
 
-MEASURES = {
-    "k_anonymity": "tacita.risk.identity.k_anonymity",
-    "individual_risk": "tacita.risk.identity.individual_risk",
-    "reidentification": "tacita.risk.identity.reidentification",
-    "risk_threshold": "tacita.risk.identity.risk_threshold",
-    "household_risk": "tacita.risk.identity.household_risk",
-    "benchmark": "tacita.risk.identity.benchmark",
-    "attackers": "tacita.risk.identity.attackers",
-    "l_diversity": "tacita.risk.attribute.l_diversity",
-    "t_closeness": "tacita.risk.attribute.t_closeness",
-    "likeness": "tacita.risk.attribute.likeness",
-    "presence": "tacita.risk.identity.presence",
-    "unsafe_combinations": "tacita.risk.identity.unsafe_combinations",
-    "suda": "tacita.risk.identity.suda.suda",
-    "loglinear_risk": "tacita.risk.population.loglinear_risk.loglinear_risk",
-    "superpopulation": "tacita.risk.population.superpopulation.superpopulation",
-    "model_check": "tacita.risk.population.model_check",
-    "weight_disclosure": "tacita.risk.release.weight_disclosure",
-    "mixed_uniqueness": "tacita.risk.identity.mixed_uniqueness",
-    "dominance": "tacita.risk.attribute.dominance",
-    "confidentiality": "tacita.risk.confidentiality_plot.confidentiality",
-    "confidentiality_sets": "tacita.risk.confidentiality_plot.confidentiality_sets",
-    "confidentiality_alphas": "tacita.risk.confidentiality_plot.confidentiality_alphas",
-    "categorical_confidentiality": "tacita.risk.confidentiality_plot.categorical_confidentiality",
-    "interval_confidentiality": "tacita.risk.confidentiality_plot.interval_confidentiality",
-    "cell_confidentiality": "tacita.risk.confidentiality_plot.cell_confidentiality",
-    "distance_linkage": "tacita.risk.linkage.distance_linkage",
-    "one_to_one_linkage": "tacita.risk.linkage.one_to_one_linkage",
-    "probabilistic_linkage": "tacita.risk.linkage.probabilistic_linkage",
-    "interval_disclosure": "tacita.risk.interval.interval_disclosure",
-    "rank_interval_disclosure": "tacita.risk.interval.rank_interval_disclosure",
-    "robust_interval_disclosure": "tacita.risk.interval.robust_interval_disclosure",
-}
-"""Tacita's own measures, in the order in which they are shown, and the module that each is in."""
+
+class Indexed(NamedTuple):
+    """What is known of a measure without importing it."""
+
+    module: str
+    called_for: tuple[str, ...] | None = None
+    """As its declaration says: it is measured unasked where the scenario has all of these; None: never."""
 
 
-CALLED_FOR: dict[str, tuple[str, ...]] = {
-    "l_diversity": ("sensitive_categories",),
-    "t_closeness": ("sensitive",),
-    "likeness": ("sensitive_categories",),
-    "confidentiality": ("original", "numeric_keys"),
+INDEX = {
+    "k_anonymity": Indexed("tacita.risk.identity.k_anonymity"),
+    "individual_risk": Indexed("tacita.risk.identity.individual_risk"),
+    "reidentification": Indexed("tacita.risk.identity.reidentification"),
+    "risk_threshold": Indexed("tacita.risk.identity.risk_threshold"),
+    "household_risk": Indexed("tacita.risk.identity.household_risk"),
+    "benchmark": Indexed("tacita.risk.identity.benchmark"),
+    "attackers": Indexed("tacita.risk.identity.attackers"),
+    "l_diversity": Indexed("tacita.risk.attribute.l_diversity", called_for=("sensitive_categories",)),
+    "t_closeness": Indexed("tacita.risk.attribute.t_closeness", called_for=("sensitive",)),
+    "likeness": Indexed("tacita.risk.attribute.likeness", called_for=("sensitive_categories",)),
+    "presence": Indexed("tacita.risk.identity.presence"),
+    "unsafe_combinations": Indexed("tacita.risk.identity.unsafe_combinations"),
+    "suda": Indexed("tacita.risk.identity.suda.suda"),
+    "loglinear_risk": Indexed("tacita.risk.population.loglinear_risk.loglinear_risk"),
+    "superpopulation": Indexed("tacita.risk.population.superpopulation.superpopulation"),
+    "model_check": Indexed("tacita.risk.population.model_check"),
+    "weight_disclosure": Indexed("tacita.risk.release.weight_disclosure"),
+    "mixed_uniqueness": Indexed("tacita.risk.identity.mixed_uniqueness"),
+    "dominance": Indexed("tacita.risk.attribute.dominance"),
+    "confidentiality": Indexed(
+        "tacita.risk.confidentiality_plot.confidentiality", called_for=("original", "numeric_keys")
+    ),
+    "confidentiality_sets": Indexed("tacita.risk.confidentiality_plot.confidentiality_sets"),
+    "confidentiality_alphas": Indexed("tacita.risk.confidentiality_plot.confidentiality_alphas"),
+    "categorical_confidentiality": Indexed("tacita.risk.confidentiality_plot.categorical_confidentiality"),
+    "interval_confidentiality": Indexed("tacita.risk.confidentiality_plot.interval_confidentiality"),
+    "cell_confidentiality": Indexed("tacita.risk.confidentiality_plot.cell_confidentiality"),
+    "distance_linkage": Indexed("tacita.risk.linkage.distance_linkage"),
+    "one_to_one_linkage": Indexed("tacita.risk.linkage.one_to_one_linkage"),
+    "probabilistic_linkage": Indexed("tacita.risk.linkage.probabilistic_linkage"),
+    "interval_disclosure": Indexed("tacita.risk.interval.interval_disclosure"),
+    "rank_interval_disclosure": Indexed("tacita.risk.interval.rank_interval_disclosure"),
+    "robust_interval_disclosure": Indexed("tacita.risk.interval.robust_interval_disclosure"),
 }
-"""Measures that `assess` adds unasked where the scenario has all of these; as their declarations say."""
+"""Tacita's own measures, in the order in which they are shown."""
+MEASURES = {name: each.module for name, each in INDEX.items()}
+"""The module that each is in."""
+NEEDED = {
+    "keys": "keys=[...]",
+    "sensitive": "sensitive variables (sensitive=[...])",
+    "numeric_keys": "numeric keys (numeric_keys=[...])",
+    "weight": "weights (weight=...)",
+    "household": "the household identifier (household=...)",
+    "register": "a register of the population (register=..., --register FILE)",
+    "sample": "a sample: weights, population_size or sampling_fraction, and no register",
+    "original": "the original file (original=..., --original FILE)",
+    "sensitive_categories": "sensitive variables with categories",
+}
+"""What a measure can need or be called for by, in words."""
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=Result)
@@ -110,13 +126,18 @@ class Measure:
     files: int
     """1: a file under a scenario; 2: an original and what was released of it."""
     needs: tuple[str, ...]
-    """What the scenario must name for it: fields of `Scenario`, or `register`, or `sample` (F is not known)."""
+    """What it cannot do without, as in `NEEDED`: fields of `Scenario`, `register`, or `sample` (F is not known)."""
     called_for: tuple[str, ...] | None
     """It is measured unasked where the scenario has all of these; None: never."""
     limit: Limit | None
     """What of it a policy can limit."""
     for_perturbed: bool
     """Whether it is valid for perturbed keys: a limit on it then stands in place of k, risk and rate."""
+
+    @property
+    def all_needs(self) -> tuple[str, ...]:
+        """What it needs; of two files also the original."""
+        return (*self.needs, *(("original",) if self.files == 2 else ()))
 
     @property
     def takes_progress(self) -> bool:
@@ -240,6 +261,11 @@ def find(name: str) -> Measure:
     if not isinstance(found, Measure):
         raise TacitaError(f"{name!r} is not declared as a measure; put @measure(...) before its function.")
     return found
+
+
+def called_for(name: str) -> tuple[str, ...] | None:
+    """What calls for a measure; None: nothing does. A measure of another package is imported to know."""
+    return INDEX[name].called_for if name in INDEX else find(name).called_for
 
 
 def checked_measure_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:

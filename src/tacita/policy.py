@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from tacita import check
@@ -119,10 +120,15 @@ class Policy(Declared):
         return f"k = {self.neighbours}{alone}"
 
 
+@cache
+def _default_policy() -> Policy:
+    return Policy()
+
+
 def checked_policy(policy: Any) -> Policy:
     """The policy itself, the default one for None; anything else is an error that says how to make one."""
     if policy is None:
-        return Policy()
+        return _default_policy()
     if not isinstance(policy, Policy):
         raise TacitaError(f"policy must be a Policy, as Policy(k=3); got {type(policy).__name__}.")
     return policy

@@ -1,6 +1,6 @@
 """What every result can do: say its headline, its verdicts and cautions, give its rows and tables, draw its figures.
 
-Text, HTML and JSON are written once, here, from `headline`, `sentences`, `tables` and `cautions`.
+Text, HTML and JSON are written once, here, from `headline`, `sentences`, `tables`, `cautions` and `notes`.
 """
 
 from __future__ import annotations
@@ -8,17 +8,61 @@ from __future__ import annotations
 import html
 import importlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tacita import check
 from tacita.check import TacitaError
 from tacita.declared import plain
-from tacita.verdict import Verdict
 
 if TYPE_CHECKING:
     from tacita.measures import Measure
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether one limit of the policy is kept."""
+
+    name: str
+    """What is limited: `k`, `risk`, `rate`, `household_risk` or the name of a measure; of another key set `k:name`."""
+    limit: float
+    """The limit."""
+    value: float | None
+    """What was measured; None: nothing was."""
+    holds: bool | None
+    """Whether the limit is kept. None: the measure is not valid here, or was not measured. None is never safe."""
+    why: str
+    """The verdict in one clause, without a full stop."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as plain numbers and texts."""
+        return {"name": self.name, "limit": self.limit, "value": self.value, "holds": self.holds, "why": self.why}
+
+
+def all_hold(verdicts: Iterable[Verdict]) -> bool:
+    """Whether there is at least one verdict and every one holds: only then is a file safe."""
+    listed = list(verdicts)
+    return bool(listed) and all(verdict.holds is True for verdict in listed)
+
+
+def summary(verdicts: Iterable[Verdict]) -> str:
+    """The verdict on the whole file: SAFE, NOT SAFE, NOT ASSESSED or NO VERDICT, with the reasons.
+
+    >>> summary([Verdict("k", 3, 0, True, "no record below k = 3")])
+    'SAFE under this policy'
+    >>> summary([Verdict("k", 3, None, None, "the key 'age' was perturbed")])
+    "NOT ASSESSED under this policy: the key 'age' was perturbed"
+    """
+    listed = list(verdicts)
+    failed = [verdict.why for verdict in listed if verdict.holds is False]
+    unknown = list(dict.fromkeys(verdict.why.rstrip(".") for verdict in listed if verdict.holds is None))
+    if failed:
+        open_ones = f"; not assessed: {'; '.join(unknown)}" if unknown else ""
+        return f"NOT SAFE under this policy: {'; '.join(failed)}{open_ones}"
+    if unknown:
+        return f"NOT ASSESSED under this policy: {'; '.join(unknown)}"
+    return "SAFE under this policy" if listed else "NO VERDICT: the policy sets no limit"
 
 
 class Percent(float):
@@ -34,11 +78,14 @@ class Table:
     rows: tuple[tuple[Any, ...], ...]
     """Texts, numbers, shares (`Percent`), None for nothing."""
     title: str = ""
+    """What the table shows; with a title it stands apart."""
+    indent: str = "  "
+    """How far it is moved in on a printed page."""
 
-    def text(self, indent: str = "  ") -> str:
+    def text(self) -> str:
         """The table for print."""
-        rows = columns([self.columns, *([cell_text(cell) for cell in row] for row in self.rows)], indent)
-        return f"{self.title}\n{rows}" if self.title else rows
+        rows = columns([self.columns, *([cell_text(cell) for cell in row] for row in self.rows)], self.indent)
+        return f"\n{self.title}\n{rows}" if self.title else rows
 
     def html(self) -> str:
         """The table for a web page."""
@@ -70,10 +117,14 @@ class Result:
             """What the reader should know."""
 
         @property
+        def notes(self) -> Sequence[str]:
+            """How the figures came about."""
+
+        @property
         def not_valid(self) -> str:
             """Why the figures do not hold for this file; empty if they do."""
     else:
-        cautions, not_valid = (), ""
+        cautions, notes, not_valid = (), (), ""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -86,8 +137,7 @@ class Result:
     @property
     def headline(self) -> str:
         """The result in one sentence that a data custodian understands."""
-        first, *_ = str(self).splitlines()
-        return first
+        raise NotImplementedError(f"{type(self).__name__} must say its headline.")
 
     def sentences(self) -> Sequence[str]:
         """What else there is to say, one sentence each."""
@@ -99,16 +149,15 @@ class Result:
 
     def __str__(self) -> str:
         parts = [self.headline, *self.sentences(), *(table.text() for table in self.tables())]
-        return "\n".join([*parts, *(f"caution: {caution}" for caution in self.cautions)])
+        return "\n".join([*parts, *(f"caution: {caution}" for caution in self.cautions), *self.notes])
 
     def _repr_html_(self) -> str:
-        if type(self).__str__ is not Result.__str__:
-            return f'<pre style="line-height:1.3;font-family:monospace">{html.escape(str(self))}</pre>'
         sentences = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences())
         tables = "".join(table.html() for table in self.tables())
         cautions = "".join(f"<li>{html.escape(caution)}</li>" for caution in self.cautions)
         listed = f"<ul>{cautions}</ul>" if cautions else ""
-        return f"<div><p><strong>{html.escape(self.headline)}</strong></p>{sentences}{tables}{listed}</div>"
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return f"<div><p><strong>{html.escape(self.headline)}</strong></p>{sentences}{tables}{listed}{notes}</div>"
 
     def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
         """Whether the limit that the policy sets on this measure is kept; nothing without one."""

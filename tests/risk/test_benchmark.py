@@ -71,3 +71,12 @@ def test_bad_rule() -> None:
     assert str(error.value) == (
         "rule must be one of 'paper', 'sdcmicro_2', 'sdcmicro_3', 'paper_no_floor', 'sdcmicro_2_no_floor'; got 'mad'."
     )
+
+
+def test_a_limit_that_no_risk_can_reach_is_not_printed_as_one() -> None:
+    """A risk is a probability: a limit above 1 is said to be out of reach."""
+    assert str(Benchmark(10, 0, 1.73, "paper")) == (
+        "no record can stand out by its risk: median + factor x MAD is 1.73, above every risk"
+    )
+    assert str(Benchmark(10, 2, 0.05, "paper")) == "2 of 10 records stand out by their risk (at least 0.1)"
+    assert str(Benchmark(10, 2, 0.2, "sdcmicro_2")) == "2 of 10 records stand out by their risk (above 0.2)"

@@ -66,7 +66,7 @@ def test_few_records_and_constant_keys_say_nothing_about_the_order() -> None:
 def test_alphas_print_the_cautions() -> None:
     frame = pl.DataFrame({"x": [0.0] * 5 + [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]})
     text = str(confidentiality_alphas(frame, frame, tc.Scenario(numeric_keys=["x"]), alphas=(0.05, 0.5)))
-    assert "alpha 0.05: caution: in the file more than alpha of the wrong pairs have distance 0" in text
+    assert "caution: alpha 0.05: in the file more than alpha of the wrong pairs have distance 0" in text
     assert "alpha 0.5: caution" not in text
     x, y = two_files()
     shuffled = y.sample(len(y), shuffle=True, seed=1)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.risk.spread import Spread, mean, quantiles, spread
+from tacita.risk.identity.individual_risk import Spread, mean, quantiles, spread
 
 values_and_counts = st.lists(st.tuples(st.floats(0, 1), st.integers(1, 6)), min_size=1, max_size=15)
 

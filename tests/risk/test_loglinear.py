@@ -478,7 +478,7 @@ class TestResult:
             lines[0],
         )
         assert lines[1] == (
-            f"  model ~ a + b + c + a:b (plain): {risk.cells} cells, {risk.estimate.fit.parameters} parameters"
+            f"model ~ a + b + c + a:b (plain): {risk.cells} cells, {risk.estimate.fit.parameters} parameters"
         )
         assert [line.split()[:2] for line in lines[-4:]] == [
             ["this", "model"],

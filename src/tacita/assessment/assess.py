@@ -1,25 +1,75 @@
-"""`assess`: the whole picture of a file's risk under a scenario, in one result."""
+"""`assess`: the whole picture of a file's risk under a scenario, in one result.
+
+Every assessment has k-anonymity, individual risk, expected re-identifications and attackers of each key set, and the
+risk of households where there are some. What else the scenario calls for, the policy limits or the user asks for is
+found in the register of measures.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from tacita.assessment.cautions import cautions_of
-from tacita.assessment.further import Context, further_measures
 from tacita.assessment.profile import KeySetRisk, RiskProfile
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.measures import at_the_door
-from tacita.policy import Policy, checked_policy
+from tacita.keys.table import KeyTable, key_table
+from tacita.measures import (
+    NEEDED,
+    Measure,
+    at_the_door,
+    called_for,
+    check_measure_name,
+    checked_measure_options,
+    find,
+    measure_names,
+)
+from tacita.policy import OWN_FIELDS, Limited, Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
-from tacita.risk.identity.attackers import attackers
-from tacita.risk.identity.benchmark import benchmark
-from tacita.risk.identity.individual_risk import individual_risk
-from tacita.risk.identity.k_anonymity import LEVELS, KAnonymity, k_anonymity
-from tacita.risk.identity.reidentification import reidentification
+from tacita.result import Result, Verdict
+from tacita.risk.identity.attackers import Attackers
+from tacita.risk.identity.individual_risk import risk_of_keys
+from tacita.risk.identity.k_anonymity import LEVELS, KAnonymity
+from tacita.risk.identity.reidentification import Reidentification
 from tacita.scenario import KeySet, MissingRule, Scenario, checked
+
+CORE = ("k_anonymity", "individual_risk", "reidentification", "household_risk", "attackers")
+"""What every assessment has; not measured again, even if asked for."""
+NOT_IN_ALL = ("risk_threshold",)
+"""What asking for all measures leaves out: it needs a threshold, a rate or a number of records."""
+
+
+class Context(NamedTuple):
+    """What a measure can use."""
+
+    data: Data
+    scenario: Scenario
+    policy: Policy
+    register: Data | None
+    original: Data | None
+    """The file that the data are a release of."""
+    how: Mapping[str, Any]
+    """How individual risks are worked out: method, quantile, register."""
+
+    def table(self, keys: tuple[str, ...]) -> KeyTable:
+        """The key table of a key set; made once."""
+        return key_table(self.data, self.scenario, keys, self.register)
+
+    def has(self, need: str) -> bool:
+        """Whether there is what a measure needs."""
+        if need in ("register", "original"):
+            return getattr(self, need) is not None
+        if need == "sample":
+            return self.table(next(iter(self.scenario.sets.values())).keys).source not in ("census", "register")
+        if need == "sensitive_categories":
+            return any(self.data.scale(name) != "numeric" for name in self.scenario.sensitive)
+        return bool(getattr(self.scenario, need))
+
+    def lacks(self, measure: Measure) -> list[str]:
+        """What a measure needs and is not there."""
+        return [need for need in measure.all_needs if not self.has(need)]
 
 
 def assess(
@@ -53,17 +103,16 @@ def assess(
     progress(0.0, "reading")
     limits = checked_policy(policy)
     data = at_the_door(data, checked(scenario)).remembering()
-    register = None if register is None else Data.of(register)
-    sets = scenario.sets
-    if not sets:
+    register, original = (None if given is None else Data.of(given) for given in (register, original))
+    if not scenario.sets:
         raise TacitaError("assess needs categorical keys; pass keys=[...] in the scenario.")
     how = {"method": method, "quantile": quantile, "register": register}
+    context = Context(data, scenario, limits, register, original, how)
     parts: list[KeySetRisk] = []
     cautions: list[str] = []
-    for at, (name, key_set) in enumerate(sets.items()):
-        show = part(progress, 0.1 + 0.6 * at / len(sets), 0.1 + 0.6 * (at + 1) / len(sets))
-        show(0.0, "grouping records by their keys")
-        parts.append(_key_set_risk(name, key_set, data, scenario, limits, how, show))
+    for at, (name, key_set) in enumerate(scenario.sets.items()):
+        show = part(progress, 0.1 + 0.6 * at / len(scenario.sets), 0.1 + 0.6 * (at + 1) / len(scenario.sets))
+        parts.append(_key_set_risk(name, key_set, context, show))
         cautions += [*cautions_of(parts[-1].table, data, scenario), *_rule_matters(parts[-1])]
     progress(0.8, "households")
     household = None
@@ -72,8 +121,7 @@ def assess(
 
         household = household_risk(data, scenario, keys=parts[0].table.keys, **how)
         cautions += household.cautions
-    context = Context(data, scenario, limits, parts[0].table, register, None if original is None else Data.of(original))
-    further, not_measured = further_measures(context, measures, how, part(progress, 0.85, 1.0))
+    further, not_measured = _further_measures(context, _asked(measures), part(progress, 0.85, 1.0))
     for result in further.values():
         cautions += result.cautions
     cautions += _no_limit_on_sensitive(scenario, limits)
@@ -82,42 +130,41 @@ def assess(
     return RiskProfile(scenario, limits, data.record, tuple(parts), household, further, not_measured, noted)
 
 
-def _key_set_risk(
-    name: str,
-    key_set: KeySet,
-    data: Data,
-    scenario: Scenario,
-    policy: Policy,
-    how: Mapping[str, Any],
-    progress: Progress,
-) -> KeySetRisk:
-    k, keys, register = key_set.k or policy.k, key_set.keys, how["register"]
-    risk = individual_risk(data, scenario, keys=keys, **how)
+def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progress) -> KeySetRisk:
+    data, scenario, policy = context.data, context.scenario, context.policy
+    progress(0.0, "grouping records by their keys")
+    table = context.table(key_set.keys)
     progress(0.7, "measuring risk")
-    levels = sorted({*(level for level in LEVELS if level <= len(data)), *((k,) if k else ())})
+    risk = risk_of_keys(data, scenario, table, context.how["method"], context.how["quantile"])
+    expected = Reidentification.of(risk)
     threshold = None
-    if policy.rate is not None:
-        from tacita.risk.identity.risk_threshold import risk_threshold
+    if policy.rate is not None and expected.rate > policy.rate:
+        from tacita.risk.identity.risk_threshold import RiskThreshold
 
-        threshold = risk_threshold(data, scenario, rate=policy.rate, keys=keys, **how)
+        threshold = RiskThreshold.for_rate(risk, policy.rate)
+    k = key_set.k or policy.k
+    # One record and no k in the policy: there is no level to report.
+    levels = sorted({*(level for level in LEVELS if level <= len(data)), *((k,) if k else ())}) or LEVELS
     return KeySetRisk(
         name=name,
         k=k,
         risk_limit=key_set.risk or policy.risk,
-        k_anonymity=_k_anonymity(data, scenario, levels, keys, register),
-        other_rules=_other_rules(risk.table.has_missing, data, scenario, levels, keys),
+        k_anonymity=KAnonymity.of(table, levels),
+        other_rules={rule: KAnonymity.of(other, levels) for rule, other in _under_other_rules(table, context).items()},
         individual=risk,
-        reidentification=reidentification(data, scenario, keys=keys, **how),
+        reidentification=expected,
         threshold=threshold,
-        benchmark=benchmark(data, scenario, keys=keys, **how),
-        attackers=attackers(data, scenario, threshold=policy.risk or 0.1, keys=keys, register=register),
+        attackers=Attackers.of(table, policy.risk or 0.1),
     )
 
 
-def _k_anonymity(data: Data, scenario: Scenario, levels: list[int], keys: Any, register: Any) -> KAnonymity:
-    # One record and no k in the policy: there is no level to report.
-    given = {"k": levels} if levels else {}
-    return k_anonymity(data, scenario, keys=keys, register=register, **given)
+def _under_other_rules(table: KeyTable, context: Context) -> dict[str, KeyTable]:
+    """The keys as others would count them, where a missing value makes the rule matter."""
+    if not table.has_missing:
+        return {}
+    others = [name for name in ("one_way", "wildcard", "own_category") if name != table.rule.name]
+    changed = {name: replace(context.scenario, missing=MissingRule(name)) for name in others}
+    return {name: key_table(context.data, scenario, table.keys) for name, scenario in changed.items()}
 
 
 def _rule_matters(part: KeySetRisk) -> Iterator[str]:
@@ -133,18 +180,6 @@ def _rule_matters(part: KeySetRisk) -> Iterator[str]:
             )
 
 
-def _other_rules(
-    has_missing: bool, data: Data, scenario: Scenario, levels: list[int], keys: Any
-) -> dict[str, KAnonymity]:
-    """k-anonymity as others would count it, where a missing value makes the rule matter."""
-    if not has_missing:
-        return {}
-    others = [name for name in ("one_way", "wildcard", "own_category") if name != scenario.missing.name]
-    return {
-        name: _k_anonymity(data, replace(scenario, missing=MissingRule(name)), levels, keys, None) for name in others
-    }
-
-
 def _no_limit_on_sensitive(scenario: Scenario, policy: Policy) -> Iterator[str]:
     """Sensitive variables that no limit of the policy speaks of."""
     if scenario.sensitive and not {"l_diversity", "t_closeness", "likeness", "dominance"} & set(policy.limits):
@@ -152,3 +187,73 @@ def _no_limit_on_sensitive(scenario: Scenario, policy: Policy) -> Iterator[str]:
             "the scenario names sensitive variables, but the policy limits no measure of what is learned about them: "
             "the verdict is on re-identification alone; set limits such as l_diversity = 2."
         )
+
+
+# Further measures.
+
+
+def _asked(measures: Any) -> dict[str, dict[str, Any]]:
+    """The measures asked for with their options, by name."""
+    if isinstance(measures, str):
+        measures = (measures,)
+    named = {name: {} for name in measures} if not isinstance(measures, Mapping) else dict(measures)
+    for name in named:
+        if name != "all":
+            check_measure_name("measures", name)
+    return {name: dict(options or {}) for name, options in named.items()}
+
+
+def _further_measures(
+    context: Context, asked: Mapping[str, Mapping[str, Any]], progress: Progress
+) -> tuple[dict[str, Result], tuple[Verdict, ...]]:
+    """Every further measure that is called for, limited or asked for, and verdicts on those that cannot be measured."""
+    policy = context.policy
+    limited = {name: limit for name in policy.limits if (limit := policy.limit_of(name))}
+    names = [name for name in measure_names() if _is_due(name, context, asked, limited)]
+    found: dict[str, Result] = {}
+    not_measured: list[Verdict] = []
+    for at, name in enumerate(names):
+        show = part(progress, at / len(names), (at + 1) / len(names))
+        show(0.0, name.replace("_", " "))
+        measure = find(name)
+        lacking = context.lacks(measure)
+        if lacking and name in asked and measure.files == 2:
+            raise TacitaError(f"{name} needs {NEEDED[lacking[0]]}.")
+        if lacking and name not in asked:
+            not_measured += [_not_measured(limited[name], lacking[0])] if name in limited else []
+            continue
+        options = measure.measure_options(limited[name].options) if name in limited else {}
+        found[name] = _measured(measure, context, {**options, **asked.get(name, {})}, show)
+    if policy.household_risk is not None and not context.scenario.household:
+        not_measured.append(_not_measured(Limited("household_risk", policy.household_risk, {}), "household"))
+    return found, tuple(not_measured)
+
+
+def _not_measured(limited: Limited, lacking: str) -> Verdict:
+    why = f"{limited.name} was not measured: it needs {NEEDED[lacking]}"
+    return Verdict(limited.name, limited.limit, None, None, why)
+
+
+def _is_due(name: str, context: Context, asked: Mapping[str, Any], limited: Mapping[str, Limited]) -> bool:
+    if name in CORE or name in OWN_FIELDS:
+        return False
+    if name in asked or name in limited:
+        return True
+    reasons = called_for(name)
+    if reasons is not None and all(context.has(need) for need in reasons):
+        return True
+    if "all" not in asked or name in NOT_IN_ALL:
+        return False
+    measure = find(name)
+    return measure.files == 1 and not context.lacks(measure)
+
+
+def _measured(measure: Measure, context: Context, options: Mapping[str, Any], progress: Progress) -> Result:
+    given = checked_measure_options(measure.name, options)
+    known = {each.name for each in measure.parameters}
+    usual = {name: value for name, value in context.how.items() if name in known and value is not None}
+    usual |= {"policy": context.policy} if "policy" in known else {}
+    files = (context.data,) if measure.files == 1 else (context.original, context.data)
+    if measure.takes_progress:
+        given["progress"] = progress
+    return measure.function(*files, context.scenario, **usual | given)

@@ -80,7 +80,7 @@ def _recode(values: tuple[object, ...]) -> str:
 
 def _uniques_without(table: KeyTable, place: int) -> int:
     """Records that are unique on the other keys, missing values being a category."""
-    from tacita.keys.matching import combined
+    from tacita.keys.source import combined
 
     others = [j for j in range(len(table.keys)) if j != place]
     sizes = [len(table.values[j]) + 1 for j in others]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,19 +11,17 @@ import numpy as np
 
 from tacita import __version__, check, frame
 from tacita.arrays import Bools, Ints
-from tacita.declared import plain
+from tacita.assessment import text
 from tacita.keys.table import KeyTable
 from tacita.policy import OWN_FIELDS, Policy
-from tacita.result import Result
+from tacita.result import Result, Table, Verdict, all_hold
 from tacita.risk.identity.attackers import Attackers
-from tacita.risk.identity.benchmark import Benchmark
 from tacita.risk.identity.household_risk import HouseholdRisk
 from tacita.risk.identity.individual_risk import IndividualRisk
 from tacita.risk.identity.k_anonymity import KAnonymity
 from tacita.risk.identity.reidentification import Reidentification
 from tacita.risk.identity.risk_threshold import RiskThreshold
 from tacita.scenario import Scenario
-from tacita.verdict import Verdict, all_hold
 
 MAIN = "keys"
 """The name of the main key set."""
@@ -46,8 +43,7 @@ class KeySetRisk:
     individual: IndividualRisk
     reidentification: Reidentification
     threshold: RiskThreshold | None
-    """The risk threshold that would keep the policy's rate; None without such a policy."""
-    benchmark: Benchmark
+    """The risk threshold that would keep the policy's rate; None where the rate is kept, or not limited."""
     attackers: Attackers
 
     @property
@@ -57,7 +53,9 @@ class KeySetRisk:
 
     def verdicts(self, policy: Policy) -> Iterator[Verdict]:
         """Whether the limits of the policy, or the key set's own ones, are kept."""
-        own = replace(policy, k=self.k, risk=self.risk_limit)
+        own = policy
+        if (self.k, self.risk_limit) != (policy.k, policy.risk):
+            own = replace(policy, k=self.k, risk=self.risk_limit)
         for result in (self.k_anonymity, self.individual, self.reidentification):
             for verdict in result.verdicts(own):
                 on = "" if self.name == MAIN else f" on the key set {self.name!r}"
@@ -241,14 +239,30 @@ class RiskProfile(Result):
             "policy": self.policy.to_dict(),
         }
 
-    def to_json(self) -> str:
-        """All figures as JSON, no values of the data."""
-        return json.dumps(plain(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False)
+    @property
+    def headline(self) -> str:
+        """The verdict."""
+        return text.headline(self)
+
+    def sentences(self) -> list[str]:
+        """Records below k and expected re-identifications, by key set; households."""
+        return text.sentences(self)
+
+    def tables(self) -> tuple[Table, ...]:
+        """Records below each k by key set, the spread of the risk, and what attackers can do."""
+        return text.tables(self)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the figures assume."""
+        return tuple(text.assumptions(self))
 
     def __str__(self) -> str:
-        from tacita.assessment.text import screen
+        # One screen: the parts of a key set stand together, and what is too long is wrapped.
+        return text.screen(self)
 
-        return screen(self)
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + "".join(result._repr_html_() for result in self.further.values())
 
 
 def _figures(part: KeySetRisk) -> dict[str, Any]:
@@ -263,6 +277,5 @@ def _figures(part: KeySetRisk) -> dict[str, Any]:
         "unsafe_by_k": part.unsafe_by_k,
         "unsafe_by_risk": part.unsafe_by_risk,
         "threshold": None if part.threshold is None else part.threshold.to_dict(),
-        "benchmark": part.benchmark.to_dict(),
         "attackers": part.attackers.to_dict(),
     }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacita import check
-from tacita.result import columns, number, percent
-from tacita.verdict import summary
+from tacita.result import Table, number, percent, summary
 
 if TYPE_CHECKING:
     from tacita.assessment.profile import KeySetRisk, RiskProfile
@@ -43,20 +43,42 @@ RULES = {
 
 def screen(profile: RiskProfile) -> str:
     """The printed profile."""
-    parts = ["\n".join(_verdict(profile)), *(_part(profile, part) for part in profile.sets), _risks(profile)]
+    first = [textwrap.fill(headline(profile), WIDTH, break_on_hyphens=False), *_verdict_sentences(profile)]
+    parts = ["\n".join(first), *(_part(profile, part) for part in profile.sets), _risks(profile)]
     if profile.further:
         parts.append("\n".join(_wrapped(str(result)) for result in profile.further.values()))
     if profile.cautions:
         parts.append("Cautions\n" + "\n".join(_bullet(text) for text in profile.cautions))
-    parts.append("Assumptions\n" + "\n".join(_bullet(text) for text in _assumptions(profile)))
+    parts.append("Assumptions\n" + "\n".join(_bullet(text) for text in assumptions(profile)))
     return "\n\n".join(part for part in parts if part)
+
+
+def headline(profile: RiskProfile) -> str:
+    """The verdict with its reasons."""
+    size = check.counted(profile.size, "record")
+    verdicts = profile.verdicts()
+    ending = f": {size}." if profile.safe else "." if verdicts else f"; {size}."
+    return f"{summary(verdicts)}{ending}"
+
+
+def sentences(profile: RiskProfile) -> list[str]:
+    """What is said of the main keys, of each key set, and of households."""
+    of_sets = [said for part in profile.sets for said in _part_sentences(profile, part)]
+    household = [] if profile.household is None else [profile.household.headline, *profile.household.sentences()]
+    return [*_verdict_sentences(profile), *of_sets, *household]
+
+
+def tables(profile: RiskProfile) -> tuple[Table, ...]:
+    """Records below each k by key set, the spread of the risk, and what attackers can do."""
+    levels = (replace(_levels(part), title=_name(profile, part)) for part in profile.sets if part.k_anonymity.levels)
+    return (*levels, _spreads(profile), *profile.main.attackers.tables())
 
 
 def _wrapped(text: str) -> str:
     """Lines that are too long for the screen go on in the next one."""
     shape = textwrap.TextWrapper(WIDTH - 2, subsequent_indent="  ", break_on_hyphens=False)
     # A result's own cautions stand with all the others below.
-    lines = [shape.fill(line) for line in text.split("\n") if not line.startswith(("caution:", "note:"))]
+    lines = [shape.fill(line) for line in text.split("\n") if not line.startswith("caution:")]
     return textwrap.indent("\n".join(lines), "  ")
 
 
@@ -64,14 +86,11 @@ def _bullet(text: str) -> str:
     return textwrap.fill(text, WIDTH, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
 
 
-def _verdict(profile: RiskProfile) -> Iterator[str]:
-    size = check.counted(profile.size, "record")
-    verdicts = profile.verdicts()
-    ending = f": {size}." if profile.safe else "." if verdicts else f"; {size}."
-    yield textwrap.fill(f"{summary(verdicts)}{ending}", WIDTH, break_on_hyphens=False)
+def _verdict_sentences(profile: RiskProfile) -> Iterator[str]:
     main = profile.main
     if main.k is not None:
         share = percent(main.unsafe_by_k / profile.size)
+        size = check.counted(profile.size, "record")
         yield f"{main.unsafe_by_k:,} of {size} violate {main.k}-anonymity ({share})."
     er = main.reidentification
     ends = ""
@@ -84,42 +103,56 @@ def _verdict(profile: RiskProfile) -> Iterator[str]:
 
 
 def _part(profile: RiskProfile, part: KeySetRisk) -> str:
-    levels = part.k_anonymity.levels
-    head = f"Key set {part.name!r}" if len(profile.sets) > 1 else "Keys"
-    lines = [textwrap.fill(f"{head}: {', '.join(part.table.keys)}", WIDTH, subsequent_indent="  ")]
-    rows = [("records with fewer than", *(f"k = {k}" for k in levels))]
-    rows.append(("in the sample (f)", *(f"{found:,}" for found in part.k_anonymity.sample)))
-    rows.append(("in the population (F)", *(f"{found:,}" for found in part.k_anonymity.population)))
-    for name, result in part.other_rules.items():
-        rows.append((f"in the sample, {name}", *(f"{found:,}" for found in result.sample)))
-    if levels:
-        lines.append(columns(rows))
-    if part is not profile.main:
-        lines.append(f"  {part.reidentification}")
-    if part.unsafe_by_risk:
-        lines.append(
-            f"  {check.counted(part.unsafe_by_risk, 'record')} above an individual risk of {part.risk_limit:g}"
-        )
-    if part.threshold is not None and part.threshold.unsafe:
-        lines.append(f"  to keep the rate, protect {check.counted(part.threshold.unsafe, 'record')}:")
-        lines.append(_wrapped(str(part.threshold)))
+    lines = [textwrap.fill(_name(profile, part), WIDTH, subsequent_indent="  ")]
+    if part.k_anonymity.levels:
+        lines.append(_levels(part).text())
+    lines += [_wrapped(said) for said in _part_sentences(profile, part)]
     return "\n".join(lines)
 
 
+def _name(profile: RiskProfile, part: KeySetRisk) -> str:
+    head = f"Key set {part.name!r}" if len(profile.sets) > 1 else "Keys"
+    return f"{head}: {', '.join(part.table.keys)}"
+
+
+def _levels(part: KeySetRisk) -> Table:
+    """Records below each k."""
+    rows = [
+        ("in the sample (f)", *part.k_anonymity.sample),
+        ("in the population (F)", *part.k_anonymity.population),
+        *((f"in the sample, {name}", *result.sample) for name, result in part.other_rules.items()),
+    ]
+    return Table(("records with fewer than", *(f"k = {k}" for k in part.k_anonymity.levels)), tuple(rows))
+
+
+def _part_sentences(profile: RiskProfile, part: KeySetRisk) -> Iterator[str]:
+    if part is not profile.main:
+        yield part.reidentification.headline
+    if part.unsafe_by_risk:
+        yield f"{check.counted(part.unsafe_by_risk, 'record')} above an individual risk of {part.risk_limit:g}"
+    if part.threshold is not None and part.threshold.unsafe:
+        yield f"to keep the rate, protect {check.counted(part.threshold.unsafe, 'record')}:"
+        yield part.threshold.headline
+
+
 def _risks(profile: RiskProfile) -> str:
+    lines = [_spreads(profile).text()]
+    if profile.household is not None:
+        lines.append(f"  {profile.household}")
+    return "\n".join([*lines, *(table.text() for table in profile.main.attackers.tables())])
+
+
+def _spreads(profile: RiskProfile) -> Table:
+    """Minimum, quartiles, mean and maximum of the risk."""
     spreads = {"individual risk": profile.individual.spread}
     if profile.household is not None:
         spreads["household risk"] = profile.household.spread
     names = [name.replace("_", " ") for name in next(iter(spreads.values()))._fields]
-    rows = [("", *names), *((name, *(f"{value:.3g}" for value in row)) for name, row in spreads.items())]
-    lines = [columns(rows)]
-    if profile.household is not None:
-        lines.append(f"  {profile.household}")
-    lines += [*(table.text() for table in profile.main.attackers.tables()), f"  {profile.main.benchmark}"]
-    return "\n".join(lines)
+    return Table(("", *names), tuple((name, *(f"{value:.3g}" for value in row)) for name, row in spreads.items()))
 
 
-def _assumptions(profile: RiskProfile) -> Iterator[str]:
+def assumptions(profile: RiskProfile) -> Iterator[str]:
+    """What the figures rest on."""
     scenario = profile.scenario
     yield f"policy: {profile.policy}"
     yield SOURCES[profile.main.table.source].format(**vars(scenario))

@@ -32,15 +32,16 @@ def codebook(data: Data) -> frame.Frame:
 
 
 def perturbed_beside(file: Path, names: Collection[str]) -> list[str]:
-    """The variables that the codebook in the folder of a file says were perturbed; none if there is no codebook.
+    """The variables that the codebook in the folder of a file says were perturbed.
 
     Only a table with the columns of `codebook` counts: another program's file of that name says nothing.
     """
-    beside = file.parent / NAME
-    if file.name == NAME or not beside.is_file():
+    if file.name == NAME:
         return []
     try:
-        table = text.parse(beside.read_bytes(), NAME, encoding=None, delimiter=",", decimal=".", missing=[])
+        table = text.parse(
+            (file.parent / NAME).read_bytes(), NAME, encoding=None, delimiter=",", decimal=".", missing=[]
+        )
     except (OSError, ValueError):
         return []
     if not {"variable", "perturbed"} <= set(table.columns):

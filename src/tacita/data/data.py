@@ -210,6 +210,11 @@ class Data:
 
         Codes declared not applicable are categories; the empty text among them makes a blank one.
         """
+        further = tuple(not_applicable)
+        coded: Coded = self.once(("coded", name, further), lambda: self._coded(name, further))
+        return coded
+
+    def _coded(self, name: str, not_applicable: tuple[Any, ...]) -> Coded:
         known = self.variable(name)
         applied = (*known.not_applicable, *not_applicable)
         codes, values = frame.coded(self.table, name)

@@ -14,7 +14,7 @@ from typing import Any
 
 from tacita import check
 from tacita.check import TacitaError, TacitaWarning
-from tacita.data import atomic
+from tacita.data import atomic, codebook
 from tacita.data.data import Data, Variable
 from tacita.data.formats import columnar, text
 from tacita.data.formats.loaded import Loaded
@@ -96,10 +96,8 @@ def read(
     for remark in loaded.remarks:
         warnings.warn(remark, TacitaWarning, stacklevel=2)
     data = Data(loaded.table, loaded.variables | described)
-    if file.suffix.lower() in WITHOUT_NOTES:
-        from tacita.data.codebook import perturbed_beside
-
-        data = data.with_perturbed(perturbed_beside(file, data.columns))
+    if file.suffix.lower() in WITHOUT_NOTES and (file.parent / codebook.NAME).is_file():
+        data = data.with_perturbed(codebook.perturbed_beside(file, data.columns))
     return data.with_perturbed(name for name, known in loaded.variables.items() if known.perturbed)
 
 

@@ -155,16 +155,21 @@ def _histogram(given: Pairs, leaves: Ints, shift: int, bins: int, most: float) -
             for row in range(begin, end, rows):
                 sums(block, size, given.values, row, min(row + rows, end), given.metric, out)
                 for i in range(min(row + rows, end) - row):
-                    norm = given.norm[row + i]
-                    if norm > 0.0 and given.metric.rooted:  # as `relative` has it, in a loop that vectorises
-                        for k in range(size):
-                            out[i, k] = np.sqrt(out[i, k]) / norm
-                    else:
-                        for k in range(size):
-                            out[i, k] = relative(out[i, k], norm, given.metric.rooted)
+                    _make_relative(out[i], size, given.norm[row + i], given.metric.rooted)
                     for k in range(size):
                         counts[digits[i, k] >> shift] += equal
     return counts
+
+
+@compiled
+def _make_relative(sums: Floats, size: int, norm: float, rooted: bool) -> None:
+    """Sums of one released record as z, in place."""
+    if norm > 0.0 and rooted:  # as `relative` has it, in a loop that vectorises
+        for k in range(size):
+            sums[k] = np.sqrt(sums[k]) / norm
+    else:
+        for k in range(size):
+            sums[k] = relative(sums[k], norm, rooted)
 
 
 def smallest_positive(given: Pairs, *, room: int = ROOM) -> float:

@@ -109,6 +109,26 @@ class Swept(NamedTuple):
     """Whether all pairs between the limits are listed."""
 
 
+class Between(NamedTuple):
+    """Pairs between the limits: counted by bin, with the greatest z of each, and listed one by one."""
+
+    between: Ints
+    greatest: Floats
+    z: Floats
+    place: Places
+    times: Places
+
+
+class Leaf(NamedTuple):
+    """The sums of one released record and the points of an original leaf."""
+
+    sums: Floats
+    size: int
+    equal: int
+    """How many equal points each of them stands for."""
+    start: int
+
+
 def bits(z: float) -> int:
     """The bits of z >= 0 as a whole number: they have the order of z."""
     return int(np.float64(z + 0.0).view(np.int64))
@@ -140,16 +160,26 @@ def sweep(given: Pairs, low: Floats | float, high: float | None = None, *, room:
     below, size = np.zeros(n, np.int64), 1 if high is None else ((bits(high) - first) >> shift) + 1
     blocks = leaf_blocks(given.released)
 
-    def one(leaves: Ints) -> tuple[Ints, Floats, Floats, Places, Places, int]:
+    def one(leaves: Ints) -> tuple[Between, int]:
         records = int((given.released.stop[leaves] - given.released.start[leaves]).sum())
         share = 0 if high is None else min(records * n, 2 * room // len(blocks))  # memory is taken as it is filled
-        return _sweep(given, leaves, under, upto, first, shift, size, share, below)
+        found = Between(
+            between=np.zeros(size, np.int64),
+            greatest=np.full(size, -1.0),
+            z=np.empty(share),
+            place=np.empty(share, np.int32),
+            times=np.empty(share, np.int32),
+        )
+        listed = _sweep(given, leaves, under, upto, first, shift, found, below)
+        kept = slice(min(listed, share))
+        short = found._replace(z=found.z[kept].copy(), place=found.place[kept].copy(), times=found.times[kept].copy())
+        return short, listed
 
-    found = in_threads(one, blocks)
-    between = np.sum([part[0] for part in found], axis=0)
-    greatest = np.max([part[1] for part in found], axis=0)
-    z, place, times = (np.concatenate([part[k] for part in found]) for k in (2, 3, 4))
-    return Swept(below, between, greatest, z, place, times, len(z) == sum(part[5] for part in found))
+    found, listed = zip(*in_threads(one, blocks), strict=True)
+    between = np.sum([part.between for part in found], axis=0)
+    greatest = np.max([part.greatest for part in found], axis=0)
+    z, place, times = (np.concatenate([getattr(part, name) for part in found]) for name in ("z", "place", "times"))
+    return Swept(below, between, greatest, z, place, times, len(z) == sum(listed))
 
 
 def leaf_blocks(tree: Tree) -> list[Ints]:
@@ -175,10 +205,9 @@ def in_threads(function: Callable[[T], R], tasks: Sequence[T], *, worth: bool = 
 
 @compiled
 def _sweep(
-    given: Pairs, leaves: Ints, under: Floats, upto: Floats, first: int, shift: int, bins: int, room: int, below: Ints
-) -> tuple[Ints, Floats, Floats, Places, Places, int]:
-    between, greatest = np.zeros(bins, np.int64), np.full(bins, -1.0)
-    z, place, times = np.empty(room), np.empty(room, np.int32), np.empty(room, np.int32)
+    given: Pairs, leaves: Ints, under: Floats, upto: Floats, first: int, shift: int, found: Between, below: Ints
+) -> int:
+    """Count into `below` and `found`; how many pairs between the limits there are, listed or not."""
     listed = 0
     rows = given.released.leaf
     block, out = np.empty((len(given.original.points), given.original.leaf)), np.empty((rows, given.original.leaf))
@@ -212,27 +241,43 @@ def _sweep(
                         inside += out[i - row, k] <= least_sum
                         reached += out[i - row, k] <= most_sum
                     below[i] += inside * equal
-                    if reached == inside:
-                        continue
-                    for k in range(size):
-                        total = out[i - row, k]
-                        if total <= least_sum or total > most_sum:
-                            continue
-                        # The own original is no pair of others; where equal points are one, it may be among them.
-                        count = equal - (start + k <= given.own[i] < start + k + equal)
-                        if count == 0:
-                            continue
-                        value = relative(total, given.norm[i], given.metric.rooted)
-                        bin = (np.float64(value).view(np.int64) - first) >> shift
-                        between[bin] += count
-                        greatest[bin] = max(greatest[bin], value)
-                        if listed < room:
-                            z[listed], place[listed], times[listed] = value, i, count
-                        listed += 1
+                    if reached > inside:
+                        seen = Leaf(out[i - row], size, equal, start)
+                        listed = _list_between(given, i, seen, least_sum, most_sum, first, shift, found, listed)
         for i in range(begin, end):
             below[i] += certain
-    kept = min(listed, room)
-    return between, greatest, z[:kept].copy(), place[:kept].copy(), times[:kept].copy(), listed
+    return listed
+
+
+@compiled
+def _list_between(
+    given: Pairs,
+    i: int,
+    leaf: Leaf,
+    least_sum: float,
+    most_sum: float,
+    first: int,
+    shift: int,
+    found: Between,
+    listed: int,
+) -> int:
+    """Count, and list while there is room, the pairs of a released record and a leaf that are between the limits."""
+    for k in range(leaf.size):
+        total = leaf.sums[k]
+        if total <= least_sum or total > most_sum:
+            continue
+        # The own original is no pair of others; where equal points are one, it may be among them.
+        count = leaf.equal - (leaf.start + k <= given.own[i] < leaf.start + k + leaf.equal)
+        if count == 0:
+            continue
+        value = relative(total, given.norm[i], given.metric.rooted)
+        bin = (np.float64(value).view(np.int64) - first) >> shift
+        found.between[bin] += count
+        found.greatest[bin] = max(found.greatest[bin], value)
+        if listed < len(found.z):
+            found.z[listed], found.place[listed], found.times[listed] = value, i, count
+        listed += 1
+    return listed
 
 
 @compiled

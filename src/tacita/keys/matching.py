@@ -7,13 +7,13 @@ those variables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacita.arrays import Bools, Codes, Floats, Ints
+from tacita.keys.source import combined
 
 MOST_KEYS = 62
 """A pattern is one bit per key in an int64."""
@@ -130,19 +130,6 @@ def _projector(targets: Codes, sources: Codes) -> Callable[[Ints, Ints, int], tu
         return numbers[: len(target_rows)], numbers[len(target_rows) :]
 
     return project
-
-
-def combined(columns: Sequence[NDArray[np.integer]], sizes: Sequence[int], length: int) -> Ints:
-    """One number per row that is equal exactly where all codes are equal; folded when it would not fit 63 bits."""
-    numbers = np.zeros(length, dtype=np.int64)
-    span = 1
-    for codes, size in zip(columns, sizes, strict=True):
-        if span * size >= 1 << 62:
-            different, numbers = np.unique(numbers, return_inverse=True)
-            span = len(different)
-        numbers = numbers * size + codes
-        span *= size
-    return numbers
 
 
 def _sums_where_equal(wanted: Ints, given: Ints, totals: Ints) -> Ints:

@@ -6,23 +6,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tacita.arrays import Bools, Codes, Floats, Ints
-from tacita.keys import exact_sums, matching
+from tacita.arrays import Codes, Floats, Ints
+from tacita.keys import matching
 from tacita.keys.matching import Keys
+from tacita.keys.source import as_counts, combined
+from tacita.keys.source import shown_fully as shown_fully
 from tacita.scenario import MissingRule
-
-
-def shown_fully(codes: Codes) -> Bools:
-    """Which keys have no missing value."""
-    complete: Bools = np.all(codes > 0, axis=1)
-    return complete
 
 
 def matching_counts(targets: Codes, sources: Keys, rule: MissingRule, records: Ints) -> Floats:
     """What counts for each target key: a column of counts and, where there are weights, one of weight sums."""
     if sources.codes is targets and _only_twins(targets, rule):
-        return _as_counts(sources.totals)
-    return matching.matched_counts(targets, sources, _matching_rule(targets, records, rule), _as_counts)
+        return as_counts(sources.totals)
+    return matching.matched_counts(targets, sources, _matching_rule(targets, records, rule), as_counts)
 
 
 def who_counts(codes: Codes, records: Ints, rule: MissingRule) -> matching.Pairs:
@@ -51,13 +47,6 @@ def _matching_rule(targets: Codes, records: Ints, rule: MissingRule) -> matching
     if rule.name == "sdcmicro":
         rules["sdcmicro"] = matching.sdcmicro(complete, float(rule.factor or 0.0))
     return rules[rule.name]
-
-
-def _as_counts(totals: Ints) -> Floats:
-    counts = totals[:, 0].astype(np.float64)
-    if totals.shape[1] == 1:
-        return counts[:, None]
-    return np.column_stack([counts, exact_sums.as_float(totals[:, 1:], exact_sums.WEIGHT_BITS)])
 
 
 def _partial_factor(codes: Codes, records: Ints, factor: float | str | None) -> Callable[[int, Ints], Floats]:
@@ -90,7 +79,7 @@ def _share_of_value(codes: Codes, records: Ints, rows: Ints, variable: int) -> F
     """The share with the key's own value among other records that agree on all other variables, 0 if none."""
     others = [j for j in range(codes.shape[1]) if j != variable]
     columns = [codes[rows, j] for j in others]
-    group = matching.combined(columns, [int(codes[:, j].max()) + 1 for j in others], len(rows))
+    group = combined(columns, [int(codes[:, j].max()) + 1 for j in others], len(rows))
     _, group = np.unique(group, return_inverse=True)
     alike = np.bincount(group, weights=records[rows])[group] - 1
     return np.divide(records[rows] - 1, alike, out=np.zeros(len(rows)), where=alike > 0)

@@ -20,8 +20,8 @@ from tacita.check import Caution, TacitaError
 from tacita.data import Data
 from tacita.keys import matching
 from tacita.keys.matching import Keys
-from tacita.keys.missing_rules import matching_counts, shown_fully
-from tacita.keys.source import InMemory, distinct_keys, totals_by_key
+from tacita.keys.missing_rules import matching_counts
+from tacita.keys.source import InMemory, Source, as_counts, shown_fully
 from tacita.scenario import MissingRule, Scenario, checked, with_codes
 
 GREATEST_WEIGHT = 2.0**47
@@ -101,7 +101,7 @@ def key_table(data: Any, scenario: Scenario, keys: Sequence[str] | None = None, 
     names = scenario.keys if keys is None else check.names("keys", keys)
     population = (scenario.weight, scenario.population_size, scenario.sampling_fraction)
     key = ("key_table", names, str(scenario.missing), population, id(register))
-    table: KeyTable = data.once(key, lambda: _with_perhaps(_key_table(data, scenario, names), register, scenario))
+    table: KeyTable = data.once(key, lambda: _with_perhaps(_checked_table(data, scenario, names), register, scenario))
     return table
 
 
@@ -109,27 +109,38 @@ def _with_perhaps(table: KeyTable, register: Any, scenario: Scenario) -> KeyTabl
     return table if register is None else with_register(table, Data.of(register), scenario)
 
 
-def _key_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> KeyTable:
+def _checked_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> KeyTable:
     check_keys(data, names)
-    weights = population_weights(data, scenario)
-    grouped = data.once(("grouped", names, scenario.weight), lambda: InMemory(data).grouped(names, weights))
-    codes, totals, row, rule = grouped.codes, grouped.totals, grouped.row, scenario.missing
-    if rule.name == "no_match":
-        row, codes = _incomplete_apart(row, codes)
-        totals = totals_by_key(row, len(codes), weights)
-    counted = matching_counts(codes, Keys(codes, totals), rule, totals[:, 0])
+    # One array for all rules, so that records are grouped once for all of them.
+    as_they_were = uses_original_weights(data, scenario)
+    weights = data.once(("weights", scenario.weight, as_they_were), lambda: population_weights(data, scenario))
+    table = table_of(InMemory(data, weights), scenario, names)
+    if as_they_were:
+        table = replace(table, source="original_weights")
+    keys_not_valid, weights_not_valid = _perturbed(data, names, None if as_they_were else scenario.weight)
+    cautions = [_caution(text) for text in (keys_not_valid, weights_not_valid) if text]
+    cautions += _weights_below_one(weights, scenario.weight)
+    return replace(table, cautions=tuple(cautions), keys_not_valid=keys_not_valid, weights_not_valid=weights_not_valid)
+
+
+def table_of(source: Source, scenario: Scenario, names: tuple[str, ...]) -> KeyTable:
+    """The key table of any source, whose keys and weights are as they must be."""
+    rule = scenario.missing
+    codes, values, totals, row = source.grouped(names, incomplete_apart=rule.name == "no_match")
+    if shown_fully(codes).all():
+        # Nothing is missing: keys count for themselves only.
+        counted = as_counts(totals)
+    else:
+        counted = matching_counts(codes, Keys(codes, totals), rule, totals[:, 0])
     f, F = counted[:, 0], counted[:, 0]
-    source = "census"
-    if weights is not None:
-        F, source = counted[:, 1], "original_weights" if uses_original_weights(data, scenario) else "weights"
+    origin = "census"
+    if totals.shape[1] > 1:
+        F, origin = counted[:, 1], "weights"
     elif scenario.population_size is not None:
-        F, source = f * (scenario.population_size / len(data)), "population_size"
+        F, origin = f * (scenario.population_size / len(row)), "population_size"
     elif scenario.sampling_fraction is not None:
-        F, source = f / scenario.sampling_fraction, "sampling_fraction"
-    weight = None if source == "original_weights" else scenario.weight
-    not_valid = _perturbed(data, names, weight)
-    cautions = (*(_caution(text) for text in not_valid if text), *_weights_below_one(weights, scenario.weight))
-    return KeyTable(names, codes, grouped.values, totals[:, 0], f, F, row, rule, source, cautions, *not_valid)
+        F, origin = f / scenario.sampling_fraction, "sampling_fraction"
+    return KeyTable(names, codes, values, totals[:, 0], f, F, row, rule, origin)
 
 
 def _perturbed(data: Data, names: tuple[str, ...], weight: str | None) -> tuple[str, str]:
@@ -236,18 +247,6 @@ def _weights_below_one(weights: Floats | None, name: str | None) -> Iterator[str
         )
 
 
-def _incomplete_apart(row: Ints, codes: Codes) -> tuple[Ints, Codes]:
-    """Every record with a missing value as a key of its own: it matches nothing, not even its twin."""
-    complete = shown_fully(codes)
-    alone = np.flatnonzero(~complete[row])
-    kept = np.flatnonzero(complete)
-    place = np.zeros(len(codes), dtype=np.int64)
-    place[kept] = np.arange(len(kept))
-    moved = place[row]
-    moved[alone] = len(kept) + np.arange(len(alone))
-    return moved, np.concatenate([codes[kept], codes[row[alone]]])
-
-
 def with_register(table: KeyTable, register: Data, scenario: Scenario) -> KeyTable:
     """The table with F counted in a register of the population; at least f, since the file is part of it."""
     if scenario.missing.name == "sdcmicro":
@@ -273,24 +272,22 @@ def register_keys(table: KeyTable, register: Data, scenario: Scenario) -> Keys:
     check.columns_exist("register: keys", table.keys, register.columns)
     if len(register) == 0:
         raise TacitaError("the register has no records; check that it was exported completely.")
-    columns = [with_codes(register, scenario).coded(name) for name in table.keys]
-    translated = [
-        _translated(name, column, values)
-        for name, column, values in zip(table.keys, columns, table.values, strict=True)
+    grouped = InMemory(with_codes(register, scenario)).grouped(table.keys)
+    columns = [
+        _translated(name, grouped.codes[:, place], grouped.values[place], table.values[place])
+        for place, name in enumerate(table.keys)
     ]
-    sizes = [int(codes.max(initial=0)) for codes in translated]
-    row, codes = distinct_keys(translated, sizes)
-    return Keys(codes, np.bincount(row, minlength=len(codes))[:, None])
+    return Keys(np.stack(columns, axis=1), grouped.totals)
 
 
-def _translated(name: str, column: frame.Coded, values: tuple[Any, ...]) -> Codes:
+def _translated(name: str, codes: Codes, theirs: tuple[Any, ...], values: tuple[Any, ...]) -> Codes:
     """A register's codes in terms of the file's; values that the file does not have get codes of their own."""
     # A blank that is a category is the text '' beside numbers too.
-    kinds = [{isinstance(value, str) for value in part if value != ""} for part in (values, column.values)]
+    kinds = [{isinstance(value, str) for value in part if value != ""} for part in (values, theirs)]
     if len(set().union(*kinds)) > 1:
         raise TacitaError(
             f"key {name!r} is text in the file or in the register, numbers in the other; make them alike."
         )
     code_of = {value: code for code, value in enumerate(values, start=1)}
-    lookup = [0, *(code_of.get(value, len(values) + 1 + place) for place, value in enumerate(column.values))]
-    return np.array(lookup, dtype=np.uint32)[column.codes]
+    lookup = [0, *(code_of.get(value, len(values) + 1 + place) for place, value in enumerate(theirs))]
+    return np.array(lookup, dtype=np.uint32)[codes]

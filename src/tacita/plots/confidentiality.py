@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
@@ -17,9 +17,11 @@ from tacita.plots.confidentiality_layers import cloud_of as cloud_of
 from tacita.plots.confidentiality_layers import drawn, left_text
 from tacita.plots.confidentiality_layers import panel_layers as panel_layers
 from tacita.plots.confidentiality_panels import panels_by_stratum
-from tacita.plots.internal.values import Values, values_of
 from tacita.plots.linked_table import Column, linked_table, selections, unsafe_rows
 from tacita.plots.theme import themed
+
+if TYPE_CHECKING:
+    from tacita.plots.internal.values import Values
 
 
 def confidentiality_points(result: Any) -> frame.Frame:
@@ -65,7 +67,12 @@ def confidentiality(
         if table or values is not None:
             raise TacitaError("a table and values go with one panel; leave out by, or table and values.")
         return panels_by_stratum(result, width=width, height=height)
-    shown_values = values_of(result, values)
+    shown_values = None
+    if values is not None:
+        # The one way to original values: the file itself was handed over.
+        from tacita.plots.internal.values import values_of
+
+        shown_values = values_of(result, values)
     cloud = cloud_of(result, shown_values)
     shown = clouds.extent(cloud)
     chosen = selections() if table else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
@@ -11,9 +11,11 @@ from tacita import check, frame
 from tacita.arrays import Floats
 from tacita.plots import cloud as clouds
 from tacita.plots.cloud import Cloud, Extent
-from tacita.plots.internal.values import Values
 from tacita.plots.linked_table import Selections, ring, unsafe_rows
 from tacita.plots.theme import QUIET, SAFE, UNSAFE
+
+if TYPE_CHECKING:
+    from tacita.plots.internal.values import Values
 
 MARKS = ("no link", "true link among neighbours", "nearest is the true link", "largest unit")
 MARKS_TEXT = (

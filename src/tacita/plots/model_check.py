@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 
 from tacita import frame
+from tacita.arrays import Ints
 from tacita.plots.theme import INK, SAFE, UNSAFE, themed
 
 MOST_POINTS = 5000
@@ -29,7 +30,18 @@ def model_check_points(result: Any) -> frame.Frame:
 def model_check(result: Any, *, width: int = 280) -> Any:
     """True F against one draw of it for each key, and the histogram of positions: flat if the model is right."""
     points = model_check_points(result)
-    top = float(max(result.F.max(), result.draw.max()))
+    drawn = "" if points.height == len(result.f) else f", {points.height:,} of them drawn"
+    subtitle = f"{len(result.f):,} keys{drawn}; p = f/F {result.probability}; dashed: equality, and an even spread"
+    chart = alt.hconcat(
+        _cloud(points, float(max(result.F.max(), result.draw.max()))).properties(width=width, height=width),
+        _positions(result.histogram).properties(width=width, height=width),
+        spacing=30,
+    ).properties(title=alt.Title("Negative binomial model of F given f", subtitle=subtitle))
+    return themed(chart)
+
+
+def _cloud(points: frame.Frame, top: float) -> Any:
+    """True F against the draw, with the line of equality."""
     scale = alt.Scale(type="log", domain=[1, top], nice=False)
     cloud = (
         alt.Chart(points)
@@ -45,8 +57,11 @@ def model_check(result: Any, *, width: int = 280) -> Any:
         )
     )
     ends = frame.table({"end": np.array([1.0, top])})
-    equal = alt.Chart(ends).mark_line(color=INK, strokeDash=[4, 3], strokeWidth=1).encode(x="end:Q", y="end:Q")
-    counts = result.histogram
+    return cloud + alt.Chart(ends).mark_line(color=INK, strokeDash=[4, 3], strokeWidth=1).encode(x="end:Q", y="end:Q")
+
+
+def _positions(counts: Ints) -> Any:
+    """The histogram of positions, with the height of an even one."""
     edges = np.linspace(0, 1, len(counts) + 1)
     bars = frame.table(
         {"low": edges[:-1], "high": edges[1:], "keys": counts, "even": np.full(len(counts), counts.mean())}
@@ -62,12 +77,4 @@ def model_check(result: Any, *, width: int = 280) -> Any:
             tooltip=[alt.Tooltip("keys:Q", format=",")],
         )
     )
-    even = alt.Chart(bars).mark_rule(color=UNSAFE, strokeDash=[4, 3]).encode(y="mean(even):Q")
-    drawn = "" if points.height == len(result.f) else f", {points.height:,} of them drawn"
-    subtitle = f"{len(result.f):,} keys{drawn}; p = f/F {result.probability}; dashed: equality, and an even spread"
-    chart = alt.hconcat(
-        (cloud + equal).properties(width=width, height=width),
-        (histogram + even).properties(width=width, height=width),
-        spacing=30,
-    ).properties(title=alt.Title("Negative binomial model of F given f", subtitle=subtitle))
-    return themed(chart)
+    return histogram + alt.Chart(bars).mark_rule(color=UNSAFE, strokeDash=[4, 3]).encode(y="mean(even):Q")

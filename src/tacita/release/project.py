@@ -21,9 +21,9 @@ from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
 from tacita.release.plan import Plan
 from tacita.release.release import FORMATS, Release
+from tacita.result import summary
 from tacita.rules import Rule, rule_of
 from tacita.scenario import Scenario
-from tacita.verdict import summary
 
 READING = ("delimiter", "encoding", "decimal", "missing", "sheet", "catalog")
 """Options of `read` that a project can give."""
@@ -138,27 +138,8 @@ class Project:
                 raise TacitaError(f"{source} has no [{name}] table; add one.")
         for name in ("policy", "plan"):
             check.mapping(f"[{name}]", document.get(name, {}))
-        reading = dict(document["data"])
-        file = reading.pop("file", None)
-        wrong = [name for name in reading if name not in READING]
-        if not isinstance(reading.get("catalog", ""), str):
-            raise TacitaError(f"catalog in [data] must be the path of a file; got {reading['catalog']!r}.")
-        if not isinstance(file, str) or not file or wrong:
-            raise TacitaError(
-                f"[data] names the file, and if need be {', '.join(READING)}; got {sorted(document['data'])}."
-            )
-        release = check.mapping("[release]", document.get("release", {}))
-        wrong = [name for name in release if name not in ("folder", "formats")]
-        if wrong:
-            raise TacitaError(f"[release] has folder and formats; got {wrong[0]!r}.")
-        folder = release.get("folder", "release")
-        if not isinstance(folder, str) or not folder:
-            raise TacitaError(f"folder in [release] must be the path of a folder; got {folder!r}.")
-        formats = check.names("formats", release.get("formats", ("parquet",)))
-        if not formats:
-            raise TacitaError("formats in [release] must name at least one, as formats = ['parquet'].")
-        for kind in formats:
-            check.one_of("formats", kind, FORMATS)
+        file, reading = _reading(document["data"])
+        folder, formats = _writing(check.mapping("[release]", document.get("release", {})))
         rules = document.get("rules", [])
         if not isinstance(rules, list):
             raise TacitaError("rules are a list of texts, or tables each headed [[rules]].")
@@ -206,6 +187,34 @@ def _variable_table(known: Variable) -> dict[str, Any]:
     if "value_labels" in table:
         table["value_labels"] = [[code, label] for code, label in known.value_labels.items()]
     return table
+
+
+def _reading(section: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The file of [data], and how it is read."""
+    reading = dict(section)
+    file = reading.pop("file", None)
+    wrong = [name for name in reading if name not in READING]
+    if not isinstance(reading.get("catalog", ""), str):
+        raise TacitaError(f"catalog in [data] must be the path of a file; got {reading['catalog']!r}.")
+    if not isinstance(file, str) or not file or wrong:
+        raise TacitaError(f"[data] names the file, and if need be {', '.join(READING)}; got {sorted(section)}.")
+    return file, reading
+
+
+def _writing(section: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """The folder and the formats of [release]."""
+    wrong = [name for name in section if name not in ("folder", "formats")]
+    if wrong:
+        raise TacitaError(f"[release] has folder and formats; got {wrong[0]!r}.")
+    folder = section.get("folder", "release")
+    if not isinstance(folder, str) or not folder:
+        raise TacitaError(f"folder in [release] must be the path of a folder; got {folder!r}.")
+    formats = check.names("formats", section.get("formats", ("parquet",)))
+    if not formats:
+        raise TacitaError("formats in [release] must name at least one, as formats = ['parquet'].")
+    for kind in formats:
+        check.one_of("formats", kind, FORMATS)
+    return folder, formats
 
 
 def _variable(name: str, given: Any) -> Variable:

@@ -227,6 +227,13 @@ def _encoded(field: str, name: str, domain: list[float] | None = None) -> dict[s
     return {"shorthand": f"{field}:Q", "title": name, "scale": scale, "axis": alt.Axis(tickCount=5)}
 
 
+def _circle(unit: _Unit) -> frame.Frame:
+    """Points of the circle around the released record inside which it would have to lie."""
+    turn = np.linspace(0.0, 2.0 * np.pi, 90)
+    across, upwards = unit.y[0] + unit.radius * np.cos(turn), unit.y[1] + unit.radius * np.sin(turn)
+    return frame.table({"across": across, "upwards": upwards, "turn": turn})
+
+
 def _zoom(points: frame.Frame, unit: _Unit, place: int, result: Any, names: list[str], width: int) -> Any:
     reach = _reach(unit)
     inside = points.filter((points["unit"] == place) & points["zoomed"])
@@ -252,15 +259,7 @@ def _zoom(points: frame.Frame, unit: _Unit, place: int, result: Any, names: list
     )
     layers = [marks]
     if not np.isnan(unit.radius):
-        turn = np.linspace(0.0, 2.0 * np.pi, 90)
-        round_it = frame.table(
-            {
-                "across": unit.y[0] + unit.radius * np.cos(turn),
-                "upwards": unit.y[1] + unit.radius * np.sin(turn),
-                "turn": turn,
-            }
-        )
-        circle = alt.Chart(round_it).mark_line(color=INK, strokeDash=[4, 3], strokeWidth=1, clip=True)
+        circle = alt.Chart(_circle(unit)).mark_line(color=INK, strokeDash=[4, 3], strokeWidth=1, clip=True)
         layers.append(circle.encode(x=alt.X(**x), y=alt.Y(**y), order="turn:Q"))
     letter = "bc"[place - 1]
     more = f"; {hidden:,} more not drawn" if hidden else ""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita.arrays import Bools, Ints
-from tacita.keys.matching import combined
+from tacita.keys.source import combined
 
 Node = tuple[int, ...]
 """One level per key."""

@@ -13,10 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita.arrays import Bools, Codes, Floats, Ints
-from tacita.keys import exact_sums
 from tacita.keys.matching import Keys, matched_counts, partial, patterns
 from tacita.keys.missing_rules import matching_counts, shown_fully
-from tacita.keys.source import distinct_keys
+from tacita.keys.source import WEIGHT_BITS, as_float, distinct_keys, group_sums
 from tacita.protect.suppress.combinations import places
 from tacita.protect.suppress.units import Units, blanked
 from tacita.scenario import MissingRule
@@ -55,7 +54,7 @@ def sources(codes: Codes, records: Ints, weights: Floats, members: int) -> Sourc
     carried = np.bincount(row, weights=records, minlength=len(keys)).astype(np.int64)
     totals = carried[:, None]
     if len(weights):
-        totals = np.column_stack([carried, exact_sums.group_sums(weights, row, len(keys), exact_sums.WEIGHT_BITS)])
+        totals = np.column_stack([carried, group_sums(weights, row, len(keys), WEIGHT_BITS)])
     return Sources(now, Keys(keys, totals), row, carried)
 
 
@@ -132,11 +131,7 @@ def _sdcmicro_parts(targets: Codes, others: Codes, alpha: float) -> Floats:
 
 def _as_counts(totals: Ints) -> Floats:
     counts = totals[:, :1].astype(np.float64)
-    return (
-        counts
-        if totals.shape[1] == 1
-        else np.column_stack([counts, exact_sums.as_float(totals[:, 1:], exact_sums.WEIGHT_BITS)])
-    )
+    return counts if totals.shape[1] == 1 else np.column_stack([counts, as_float(totals[:, 1:], WEIGHT_BITS)])
 
 
 def _pairs(watched: Ints, changed: Ints) -> tuple[Ints, Ints]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
-from tacita.keys import exact_sums
+from tacita.keys.source import WEIGHT_BITS, as_float, group_sums
 
 FEASIBLE = 1e-12
 """Limits that miss the total by less than this share are taken to meet it."""
@@ -14,9 +14,7 @@ FEASIBLE = 1e-12
 
 def cell_totals(values: Floats, cell: Ints, cells: int) -> Floats:
     """Sums by cell that do not depend on the order of the records."""
-    return exact_sums.as_float(
-        exact_sums.group_sums(values, cell, cells, exact_sums.WEIGHT_BITS), exact_sums.WEIGHT_BITS
-    )
+    return as_float(group_sums(values, cell, cells, WEIGHT_BITS), WEIGHT_BITS)
 
 
 def scaled_between(

@@ -87,7 +87,9 @@ class Dominance(Result):
         """Cells that violate either rule."""
         return int((self.dominated | self.too_precise).sum())
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """Cells that are unsafe, by either rule."""
         return (
             f"{self.unsafe:,} of {check.counted(len(self.dominated), 'cell')} of {self.variable!r} are unsafe: "
             f"{int(self.dominated.sum()):,} by ({self.n}, {self.k:g} %) dominance, "

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita.arrays import Codes, Floats, Ints
-from tacita.keys.matching import combined
 from tacita.keys.missing_rules import who_counts
+from tacita.keys.source import combined
 from tacita.keys.table import KeyTable
 
 

@@ -19,7 +19,7 @@ from tacita.measures import measure
 from tacita.parameters import AtLeast, Doc, OneOf
 from tacita.policy import Policy
 from tacita.progress import Progress, no_progress
-from tacita.result import Result, columns, percent
+from tacita.result import Result, Table, percent
 from tacita.risk.confidentiality_plot.files import aligned
 from tacita.risk.confidentiality_plot.limits import Limits
 from tacita.risk.confidentiality_plot.options import PolicyLimits
@@ -95,29 +95,34 @@ class CategoricalConfidentiality(Result):
             "sd": "in standard deviations",
             "mad": "in median absolute deviations",
         }
-        return (f"numeric differences of {', '.join(numeric)} {units[self.unit]}",) if numeric else ()
+        differences = (f"numeric differences of {', '.join(numeric)} {units[self.unit]}",) if numeric else ()
+        return (*differences, f"missing values: {self.rule}")
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """Records in the unsafe zone."""
         n, found = len(self.record), int(self.unsafe.sum())
         what = f"units of the population (F, {self.source})" if self.population else "records (f)"
-        lost = float(self.loss[self.unsafe].mean()) if found else 0.0
-        rows: list[tuple[str, ...]] = [("variable", "scale", "changed", "suppressed", "information loss")]
-        rows += [
-            (each.variable, each.scale, f"{each.changed:,}", f"{each.suppressed:,}", f"{each.loss:.3g}")
-            for each in self.changes
-        ]
-        return "\n".join(
-            [
-                f"{found:,} of {check.counted(n, 'record')} in the unsafe zone ({percent(found / n)}): fewer than "
-                f"{self.limits.k} {what} share the released key on {', '.join(self.keys)}",
-                f"information loss of a record {float(self.loss.mean()):.3g} on average, {lost:.3g} in the unsafe "
-                f"zone; {int((self.loss > 0).sum()):,} changed (0 unchanged, 1 as far as can be)",
-                columns(rows, indent=""),
-                *(f"caution: {text}" for text in self.cautions),
-                *self.notes,
-                f"missing values: {self.rule}",
-            ]
+        return (
+            f"{found:,} of {check.counted(n, 'record')} in the unsafe zone ({percent(found / n)}): fewer than "
+            f"{self.limits.k} {what} share the released key on {', '.join(self.keys)}"
         )
+
+    def sentences(self) -> list[str]:
+        """What the protection cost, in the unsafe zone and in the file."""
+        lost = float(self.loss[self.unsafe].mean()) if self.unsafe.any() else 0.0
+        return [
+            f"information loss of a record {float(self.loss.mean()):.3g} on average, {lost:.3g} in the unsafe "
+            f"zone; {int((self.loss > 0).sum()):,} changed (0 unchanged, 1 as far as can be)"
+        ]
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row per variable."""
+        heads = ("variable", "scale", "changed", "suppressed", "information loss")
+        rows = tuple(
+            (each.variable, each.scale, each.changed, each.suppressed, f"{each.loss:.3g}") for each in self.changes
+        )
+        return (Table(heads, rows, indent=""),)
 
     def to_frame(self) -> frame.Frame:
         """One row per record: its number and figures, no values."""

@@ -12,7 +12,7 @@ from tacita.distance.scenario_keys import NumericKeys, Strata, numeric_keys, str
 from tacita.measures import measure
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
-from tacita.result import Result, columns, percent
+from tacita.result import Result, Table, percent
 from tacita.risk.confidentiality_plot.confidentiality import of_files
 from tacita.risk.confidentiality_plot.files import compared
 from tacita.risk.confidentiality_plot.limits import limits_of
@@ -43,13 +43,25 @@ class ConfidentialityAlphas(Result):
     parts: Mapping[float, Confidentiality]
     """By alpha."""
 
-    def __str__(self) -> str:
-        first, *_ = self.parts.values()
-        n, k = len(first.record), first.limits.k
-        rows: list[tuple[str, ...]] = [
-            ("alpha", "100 delta" if first.metric == "relative" else "delta", "alpha (n-1)", "neighbours",
-             "true link inside", "empty", "unsafe")
-        ]  # fmt: skip
+    @property
+    def _first(self) -> Confidentiality:
+        return next(iter(self.parts.values()))
+
+    @property
+    def headline(self) -> str:
+        """What is compared, and with what to hold it against."""
+        first = self._first
+        return (
+            f"{check.counted(len(first.record), 'record')} on {', '.join(first.keys)} at "
+            f"{check.counted(len(self.parts), 'alpha')}; hold the number of neighbours against k = {first.limits.k}"
+        )
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row per alpha."""
+        n = len(self._first.record)
+        delta = "100 delta" if self._first.metric == "relative" else "delta"
+        heads = ("alpha", delta, "alpha (n-1)", "neighbours", "true link inside", "empty", "unsafe")
+        rows: list[tuple[str, ...]] = []
         for alpha, part in self.parts.items():
             row = part.rows()[-1]
             rows.append(
@@ -63,15 +75,19 @@ class ConfidentialityAlphas(Result):
                     f"{row.unsafe:,} ({percent(row.unsafe / n)})",
                 )
             )
-        shared = first.pairing_cautions
-        cautions = [f"caution: {text}" for text in shared]
-        for alpha, part in self.parts.items():
-            cautions += [f"alpha {alpha:g}: caution: {text}" for text in part.cautions if text not in shared]
-        notes = "".join(f"\n{note}" for note in [*cautions, *first.notes])
-        return (
-            f"{check.counted(n, 'record')} on {', '.join(first.keys)} at {check.counted(len(self.parts), 'alpha')}; "
-            f"hold the number of neighbours against k = {k}\n{columns(rows, indent='')}{notes}"
-        )
+        return (Table(heads, tuple(rows), indent=""),)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What the reader should know; of single alphas with their alpha."""
+        shared = self._first.pairing_cautions
+        own = [(alpha, text) for alpha, part in self.parts.items() for text in part.cautions if text not in shared]
+        return (*shared, *(f"alpha {alpha:g}: {text}" for alpha, text in own))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the figures came about."""
+        return self._first.notes
 
     def to_frame(self) -> frame.Frame:
         """One row per alpha and stratum: delta, neighbours, true links inside, empty neighbourhoods, unsafe records."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 from tacita import check, frame
@@ -13,12 +13,12 @@ from tacita.measures import measure
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
 from tacita.progress import part as part_of
-from tacita.result import Result, columns
+from tacita.result import Result, Table
 from tacita.risk.confidentiality_plot.confidentiality import confidentiality
 from tacita.risk.confidentiality_plot.files import aligned
 from tacita.risk.confidentiality_plot.options import shared_options
 from tacita.risk.confidentiality_plot.result import Confidentiality
-from tacita.risk.confidentiality_plot.tables import ks_text
+from tacita.risk.confidentiality_plot.tables import ks_text, rank_text
 from tacita.scenario import Scenario
 
 
@@ -31,37 +31,60 @@ class ConfidentialitySets(Result):
     parts: Mapping[str, Confidentiality]
     """By name of the key set."""
 
-    def __str__(self) -> str:
-        texts = [f"{name}: {part._headline()}" for name, part in self.parts.items()]
-        tables = "\n\n".join(f"Table {number}. {text}" for number, text in enumerate(self._tables(), start=1))
-        cautions = {f"{name}: caution: {text}" for name, part in self.parts.items() for text in part.cautions}
-        notes = dict.fromkeys(note for part in self.parts.values() for note in part.notes)
-        last = "\n".join([*sorted(cautions), *notes])
-        return "\n".join(texts) + "\n\n" + tables + (f"\n\n{last}" if last else "")
+    def _headlines(self) -> list[str]:
+        return [f"{name}: {part.headline}" for name, part in self.parts.items()]
 
-    def _tables(self) -> list[str]:
-        texts = []
+    @property
+    def headline(self) -> str:
+        """Records in the unsafe zone on the first key set."""
+        return self._headlines()[0]
+
+    def sentences(self) -> list[str]:
+        """The same on the other key sets."""
+        return self._headlines()[1:]
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What the reader should know, by key set."""
+        return tuple(sorted({f"{name}: {text}" for name, part in self.parts.items() for text in part.cautions}))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the figures came about."""
+        return tuple(dict.fromkeys(note for part in self.parts.values() for note in part.notes))
+
+    def tables(self) -> tuple[Table, ...]:
+        """The tables of Seri and Polettini (2003)."""
+        found: list[list[Table]] = []
         if any(part.ratios is not None for part in self.parts.values()):
-            texts.append(
-                f"Kolmogorov-Smirnov distance D of z over true links and over other pairs, with nominal ln p\n"
-                f"{self.ks_text()}"
-            )
-        texts += [f"{name}: {', '.join(part.keys)}\n{part.table_text()}" for name, part in self.parts.items()]
+            title = "Kolmogorov-Smirnov distance D of z over true links and over other pairs, with nominal ln p"
+            found.append(self._ks_tables(title))
+        found += [[part.printed_table(f"{name}: {', '.join(part.keys)}")] for name, part in self.parts.items()]
         for size, part in self._by_size().items():
-            texts.append(f"Which of the ten largest units by {size} keep their rank\n{part.rank_text()}")
-        return texts
+            head, *rows = rank_text(part.labels, part.ranked, part.ranks)
+            title = f"Which of the ten largest units by {size} keep their rank"
+            found.append([Table(head, tuple(rows), title, indent="")])
+        numbered = [
+            (replace(first, title=f"Table {number}. {first.title}"), *others)
+            for number, (first, *others) in enumerate(found, start=1)
+        ]
+        return tuple(table for group in numbered for table in group)
 
     def ks_text(self) -> str:
-        """Table 1 for print. Key sets that leave out different records have a table each."""
+        """Table 1 for print."""
+        return "\n".join(table.text() for table in self._ks_tables(""))
+
+    def _ks_tables(self, title: str) -> list[Table]:
+        """Key sets that leave out different records have a table each."""
         groups: dict[tuple[Any, ...], dict[str, Confidentiality]] = {}
         for name, part in self.parts.items():
             groups.setdefault((part.labels, tuple(part.records.tolist())), {})[name] = part
-        texts = []
+        tables: list[Table] = []
         for group in groups.values():
             first, *_ = group.values()
-            rows = ks_text(first.labels, first.records, {name: part.ratios for name, part in group.items()})
-            texts.append(columns(rows, indent=""))
-        return "\n".join(texts)
+            head, *rows = ks_text(first.labels, first.records, {name: part.ratios for name, part in group.items()})
+            tables.append(Table(head, tuple(rows), "" if tables else title, indent=""))
+        return tables
 
     def ks_table(self) -> frame.Frame:
         """Table 1: one row per key set and stratum, with D and ln p."""

@@ -13,11 +13,10 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
-from tacita.result import Result, columns, percent
+from tacita.result import Result, Table, Verdict, columns, percent
 from tacita.risk.confidentiality_plot.limits import Limits
 from tacita.risk.confidentiality_plot.pairs import LikelihoodRatio
 from tacita.risk.confidentiality_plot.tables import Row, ks_text, rank_text, rows_text, total_label
-from tacita.verdict import Verdict
 
 """What `plot` draws."""
 
@@ -166,7 +165,9 @@ class Confidentiality(Result):
         metric = "" if self.metric == "relative" else f", {self.metric} distance"
         return f"{', '.join(self.keys)}{scale}{metric}"
 
-    def _headline(self) -> str:
+    @property
+    def headline(self) -> str:
+        """Records in the unsafe zone."""
         n, found = len(self.record), int(self.unsafe.sum())
         where = f"k = {self.limits.k}" + ("" if self.limits.vertical else f", r = {percent(self.limits.r)}")
         return (
@@ -174,18 +175,22 @@ class Confidentiality(Result):
             f"on {self.compared_on}"
         )
 
-    def __str__(self) -> str:
+    def sentences(self) -> list[str]:
+        """How often the right original is found."""
         n, links, inside = len(self.record), math.fsum(self.correct), int(self.inside.sum())
-        return "\n".join(
-            [
-                self._headline(),
-                f"nearest original is the right one: {links:.4g} ({percent(links / n)}); "
-                f"right one among the neighbours: {inside:,} ({percent(inside / n)})",
-                self.table_text(),
-                *(f"caution: {text}" for text in self.cautions),
-                *self.notes,
-            ]
-        )
+        return [
+            f"nearest original is the right one: {links:.4g} ({percent(links / n)}); "
+            f"right one among the neighbours: {inside:,} ({percent(inside / n)})"
+        ]
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row per stratum, as in tables 2 to 5 of Seri and Polettini (2003)."""
+        return (self.printed_table(),)
+
+    def printed_table(self, title: str = "") -> Table:
+        """The table by stratum."""
+        head, *rows = rows_text(self.rows(), self.metric, self.ratios is not None)
+        return Table(head, tuple(rows), title, indent="")
 
     def rows(self) -> list[Row]:
         """One row per stratum, and one for all of them if there are several."""
@@ -231,7 +236,7 @@ class Confidentiality(Result):
 
     def table_text(self) -> str:
         """The table by stratum, for print."""
-        return columns(rows_text(self.rows(), self.metric, self.ratios is not None), indent="")
+        return self.printed_table().text()
 
     def ks_table(self) -> frame.Frame:
         """One row per stratum: the Kolmogorov-Smirnov distance of z over true links and other pairs (table 1)."""

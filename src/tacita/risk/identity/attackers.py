@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from tacita import frame
-from tacita.keys.table import key_table
+from tacita.keys.table import KeyTable, key_table
 from tacita.measures import measure
 from tacita.parameters import Doc, Share
 from tacita.result import Percent, Result, Table, percent
@@ -37,6 +37,25 @@ class Attackers(Result):
     """Expected share of records matched correctly, the mean of 1/F over records."""
     threshold: float
     """The threshold."""
+
+    @classmethod
+    def of(cls, table: KeyTable, threshold: float = 0.1) -> Attackers:
+        """What the attackers can do with the keys of a file."""
+        known, size = table.records, table.size
+        prosecutor = 1.0 / table.sample_count
+        # F is at least f, since the file is part of the population.
+        journalist = 1.0 / np.maximum(table.population_count, table.sample_count)
+        mean_journalist = math.fsum(known * journalist) / size
+        return cls(
+            prosecutor_maximum=float(prosecutor.max()),
+            prosecutor_mean=math.fsum(known * prosecutor) / size,
+            prosecutor_share=int(known[prosecutor > threshold].sum()) / size,
+            journalist_maximum=float(journalist.max()),
+            journalist_mean=mean_journalist,
+            journalist_share=int(known[journalist > threshold].sum()) / size,
+            marketer=mean_journalist,
+            threshold=threshold,
+        )
 
     @property
     def headline(self) -> str:
@@ -94,19 +113,4 @@ def attackers(
     >>> attackers(people, Scenario(keys=["region"], weight="w")).prosecutor_mean.__round__(4)
     0.6667
     """
-    table = key_table(data, scenario, keys, register)
-    known, size = table.records, table.size
-    prosecutor = 1.0 / table.sample_count
-    # F is at least f, since the file is part of the population.
-    journalist = 1.0 / np.maximum(table.population_count, table.sample_count)
-    mean_journalist = math.fsum(known * journalist) / size
-    return Attackers(
-        prosecutor_maximum=float(prosecutor.max()),
-        prosecutor_mean=math.fsum(known * prosecutor) / size,
-        prosecutor_share=int(known[prosecutor > threshold].sum()) / size,
-        journalist_maximum=float(journalist.max()),
-        journalist_mean=mean_journalist,
-        journalist_share=int(known[journalist > threshold].sum()) / size,
-        marketer=mean_journalist,
-        threshold=threshold,
-    )
+    return Attackers.of(key_table(data, scenario, keys, register), threshold)

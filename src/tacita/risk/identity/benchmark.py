@@ -12,8 +12,7 @@ from tacita.arrays import Floats, Ints
 from tacita.measures import measure
 from tacita.parameters import Doc, OneOf, Share
 from tacita.result import Result
-from tacita.risk.identity.individual_risk import METHODS, IndividualRisk, individual_risk
-from tacita.risk.spread import quantiles
+from tacita.risk.identity.individual_risk import METHODS, IndividualRisk, individual_risk, quantiles
 from tacita.scenario import Scenario
 
 
@@ -69,9 +68,12 @@ class Benchmark(Result):
     @property
     def headline(self) -> str:
         """Records that stand out."""
-        floor = RULES[self.rule].floor
-        least = f"at least {max(floor, self.limit):.3g}"
-        return f"{self.found:,} of {self.size:,} records stand out by their risk ({least})"
+        rule = RULES[self.rule]
+        least = max(rule.floor, self.limit)
+        if least > 1:
+            return f"no record can stand out by its risk: median + factor x MAD is {least:.3g}, above every risk"
+        words = "above" if rule.strict else "at least"
+        return f"{self.found:,} of {self.size:,} records stand out by their risk ({words} {least:.3g})"
 
     def to_dict(self) -> dict[str, Any]:
         """Records that stand out, the limit and the rule."""

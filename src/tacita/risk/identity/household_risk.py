@@ -13,23 +13,19 @@ from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.keys import exact_sums
+from tacita.keys.source import SMALL_BITS, as_float, group_sums
 from tacita.measures import measure
 from tacita.parameters import Doc, OneOf, Share
-from tacita.result import Result, number, percent
-from tacita.risk.identity.individual_risk import METHODS, IndividualRisk, individual_risk, risk_verdicts
-from tacita.risk.spread import Spread, spread
+from tacita.result import Result, Verdict, number, percent
+from tacita.risk.identity.individual_risk import METHODS, IndividualRisk, Spread, individual_risk, risk_verdicts, spread
 from tacita.scenario import Scenario
-from tacita.verdict import Verdict
 
 
 def at_least_one(risk: Floats, household: Ints, count: int) -> Floats:
     """By household: 1 - prod(1 - r) over its members, whatever their order."""
     certain = risk >= 1.0
     logarithms = -np.log1p(-np.where(certain, 0.0, risk))
-    none = exact_sums.as_float(
-        exact_sums.group_sums(logarithms, household, count, exact_sums.SMALL_BITS), exact_sums.SMALL_BITS
-    )
+    none = as_float(group_sums(logarithms, household, count, SMALL_BITS), SMALL_BITS)
     out = -np.expm1(-none)
     out[household[certain]] = 1.0
     return out

@@ -2,26 +2,64 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from tacita import check, frame
-from tacita.arrays import Bools, Floats
-from tacita.keys import exact_sums
+from tacita.arrays import Bools, Floats, Ints
+from tacita.data import Data
+from tacita.keys.source import SMALL_BITS, as_float, group_sums
 from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.measures import measure
 from tacita.parameters import Doc, OneOf, Share
-from tacita.result import Result
+from tacita.result import Result, Verdict
 from tacita.risk.identity.negative_binomial import approximate_reciprocal, expected_reciprocal, population_quantile
-from tacita.risk.spread import Spread, spread
 from tacita.scenario import Scenario
-from tacita.verdict import Verdict
 
 METHODS = ("exact", "approximate")
+
+
+class Spread(NamedTuple):
+    """Minimum, quartiles, mean and maximum."""
+
+    minimum: float
+    lower_quartile: float
+    median: float
+    mean: float
+    upper_quartile: float
+    maximum: float
+
+
+def spread(values: Floats, counts: Ints | None = None) -> Spread:
+    """The spread of values, each occurring `counts` times; quartiles are interpolated between records."""
+    low, lower, middle, upper, high = quantiles(values, (0.0, 0.25, 0.5, 0.75, 1.0), counts)
+    return Spread(low, lower, middle, mean(values, counts), upper, high)
+
+
+def mean(values: Floats, counts: Ints | None = None) -> float:
+    """The mean, whatever the order of the values."""
+    if counts is None:
+        return math.fsum(values) / len(values)
+    return math.fsum(values * counts) / int(counts.sum())
+
+
+def quantiles(values: Floats, shares: tuple[float, ...], counts: Ints | None = None) -> list[float]:
+    """Quantiles at position (n - 1) q, linear between neighbours, of values that each occur `counts` times."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    ends = np.arange(1, len(values) + 1) if counts is None else np.cumsum(counts[order])
+    out = []
+    for share in shares:
+        position = (int(ends[-1]) - 1) * share
+        below = math.floor(position)
+        left = ordered[np.searchsorted(ends, below, side="right")]
+        right = ordered[np.searchsorted(ends, min(below + 1, int(ends[-1]) - 1), side="right")]
+        out.append(float(left + (right - left) * (position - below)))
+    return out
 
 
 def base_risk(table: KeyTable, method: str = "exact", quantile: float | None = None) -> Floats:
@@ -84,7 +122,7 @@ class IndividualRisk(Result):
             table=table,
             base=base_risk(table, method, quantile),
             attack=attack_probability(table, scenario, weights),
-            error_free=prod(1.0 - scenario.error_rates.get(name, 0.0) for name in table.keys),
+            error_free=math.prod(1.0 - scenario.error_rates.get(name, 0.0) for name in table.keys),
             method=method if quantile is None else f"quantile {quantile:g} of F",
             attack_model=scenario.attack,
             quantile=quantile,
@@ -112,9 +150,7 @@ class IndividualRisk(Result):
         """By key: the sum of P(L) over the records that carry it."""
         if self.by_record:
             keys = len(self.table.codes)
-            return exact_sums.as_float(
-                exact_sums.group_sums(self.attack, self.table.row, keys, exact_sums.SMALL_BITS), exact_sums.SMALL_BITS
-            )
+            return as_float(group_sums(self.attack, self.table.row, keys, SMALL_BITS), SMALL_BITS)
         return self.attack * self.table.records
 
     @property
@@ -217,7 +253,13 @@ def individual_risk(
     >>> individual_risk(people, Scenario(keys=["region"], weight="w")).risk.round(4).tolist()
     [0.0443, 0.0443, 0.1577]
     """
-    table = key_table(data, scenario, keys, register)
+    return risk_of_keys(data, scenario, key_table(data, scenario, keys, register), method, quantile)
+
+
+def risk_of_keys(
+    data: Data, scenario: Scenario, table: KeyTable, method: str = "exact", quantile: float | None = None
+) -> IndividualRisk:
+    """The individual risk of a file whose key table is known; worked out once where the data are remembering."""
     weights = population_weights(data, scenario) if scenario.attack == "M5" else None
     key = ("individual_risk", id(table), scenario.attack, method, quantile)
     risk: IndividualRisk = data.once(key, lambda: IndividualRisk.of(table, scenario, weights, method, quantile))

@@ -15,9 +15,8 @@ from tacita.check import TacitaError
 from tacita.keys.table import KeyTable, key_table
 from tacita.measures import measure
 from tacita.parameters import Doc
-from tacita.result import Result, percent
+from tacita.result import Result, Verdict, percent
 from tacita.scenario import Scenario
-from tacita.verdict import Verdict
 
 LEVELS = (2, 3, 5)
 
@@ -35,6 +34,11 @@ class KAnonymity(Result):
     """The keys."""
     levels: tuple[int, ...]
     """The values of k."""
+
+    @classmethod
+    def of(cls, table: KeyTable, k: Any = LEVELS) -> KAnonymity:
+        """The k-anonymity of a key table for one or more values of k."""
+        return cls(table, _levels(k, table.size))
 
     @property
     def size(self) -> int:
@@ -137,8 +141,7 @@ def k_anonymity(
     >>> k_anonymity(people, Scenario(keys=["sex", "region"]), k=2).sample
     (2,)
     """
-    table = key_table(data, scenario, keys, register)
-    return KAnonymity(table, _levels(k, table.size))
+    return KAnonymity.of(key_table(data, scenario, keys, register), k)
 
 
 def _levels(k: Any, size: int) -> tuple[int, ...]:

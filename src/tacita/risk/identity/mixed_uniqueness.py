@@ -14,7 +14,7 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.data.data import among_codes
 from tacita.distance.comparison import check_sizes
-from tacita.keys.matching import combined
+from tacita.keys.source import combined
 from tacita.measures import at_least, measure
 from tacita.parameters import Doc
 from tacita.result import Result, percent
@@ -61,7 +61,9 @@ class MixedUniqueness(Result):
         """Records with fewer than k candidates."""
         return int((self.count < check.whole("k", k, 2)).sum())
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """Records that are unique."""
         kind = "of its value" if self.relative else "absolute"
         known = ", ".join(f"{name} +- {width:g}" for name, width in self.tolerance.items())
         keys = ", ".join(self.keys) or "no categorical keys"

@@ -12,11 +12,10 @@ from scipy.special import gammaincinv
 from tacita import frame
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc, OneOf, Share
-from tacita.result import Result, number, percent
+from tacita.result import Result, Verdict, number, percent
 from tacita.risk.identity.individual_risk import METHODS, IndividualRisk, individual_risk
 from tacita.risk.identity.negative_binomial import reciprocal_variance
 from tacita.scenario import Scenario
-from tacita.verdict import Verdict
 
 LEVEL = 0.95
 

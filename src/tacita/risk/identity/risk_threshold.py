@@ -30,6 +30,11 @@ class RiskThreshold(Result):
     expected: float
     """Expected re-identifications once no record is above it, at most."""
 
+    @classmethod
+    def for_rate(cls, risk: IndividualRisk, rate: float) -> RiskThreshold:
+        """The greatest observed risk that keeps the expected re-identifications within a tolerated rate."""
+        return Curve.of(risk).for_expected(rate * risk.table.size)
+
     @property
     def rate(self) -> float:
         """Re-identification rate once no record is above the threshold, at most."""

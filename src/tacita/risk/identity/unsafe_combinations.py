@@ -12,7 +12,7 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Bools, Ints
 from tacita.check import TacitaError
-from tacita.keys.matching import combined
+from tacita.keys.source import combined
 from tacita.keys.table import KeyTable, key_table
 from tacita.measures import at_most, measure
 from tacita.parameters import AtLeast, Doc

@@ -17,7 +17,7 @@ from tacita.distance.truth import paired
 from tacita.measures import at_most, measure
 from tacita.parameters import AtLeast, Doc, checked_options
 from tacita.progress import Progress, no_progress
-from tacita.result import Result, columns, percent
+from tacita.result import Result, Table, percent
 from tacita.scenario import Scenario
 
 
@@ -87,23 +87,31 @@ class IntervalDisclosure(Result):
         """Records with a missing value: they are never counted as inside in all variables."""
         return int(self.missing.any(axis=1).sum())
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """Records whose original values all lie near the released ones."""
         n = len(self.inside)
-        lines = [
+        return (
             f"{int(self.all_inside.sum()):,} of {n:,} records ({percent(self.share_all)}) have every original value "
-            f"within {self.k:g} standard deviations of the released one, {int(self.any_inside.sum()):,} at least one",
+            f"within {self.k:g} standard deviations of the released one, {int(self.any_inside.sum()):,} at least one"
+        )
+
+    def sentences(self) -> list[str]:
+        """What missing values do to the figure."""
+        if not self.records_with_missing:
+            return []
+        return [
+            f"{check.counted(self.records_with_missing, 'record')} with missing values cannot count for the first "
+            f"figure; at most it is {percent(self.share_all_at_most)}"
         ]
-        if self.records_with_missing:
-            lines.append(
-                f"{check.counted(self.records_with_missing, 'record')} with missing values cannot count for the first "
-                f"figure; at most it is {percent(self.share_all_at_most)}"
-            )
-        rows: list[tuple[str, ...]] = [("variable", "in the interval", "missing")]
-        rows += [
-            (name, share_text(share), f"{int(self.missing[:, at].sum()):,}")
+
+    def tables(self) -> tuple[Table, ...]:
+        """The share of each variable."""
+        rows = tuple(
+            (name, share_text(share), int(self.missing[:, at].sum()))
             for at, (name, share) in enumerate(self.by_variable.items())
-        ]
-        return "\n".join([*lines, columns(rows)])
+        )
+        return (Table(("variable", "in the interval", "missing"), rows),)
 
     def to_frame(self) -> frame.Frame:
         """One row per released record."""

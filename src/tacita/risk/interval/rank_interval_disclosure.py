@@ -16,7 +16,7 @@ from tacita.distance.scenario_keys import NumericKeys, Unit, numeric_keys
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
-from tacita.result import Result, columns
+from tacita.result import Result, Table
 from tacita.risk.interval.interval_disclosure import inside_shares, pairs_of_values, share_text
 from tacita.scenario import Scenario
 
@@ -95,19 +95,26 @@ class RankIntervalDisclosure(Result):
         """Records with a missing value: they are never counted as inside in all variables."""
         return int(self.missing.any(axis=1).sum())
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """Original values whose rank is known to within some percent."""
         low, high = min(self.widths), max(self.widths)
         reach = f"{low:g}" if low == high else f"{low:g} to {high:g}"
-        lines = [
+        return (
             f"{share_text(self.share)} of the original values have the rank of the released one to within "
             f"{reach} percent of the records"
-        ]
-        if self.records_with_missing:
-            lines.append(f"{check.counted(self.records_with_missing, 'record')} with missing values")
-        rows: list[tuple[str, ...]] = [("percent", "all variables", "any variable", *self.variables)]
+        )
+
+    def sentences(self) -> list[str]:
+        """Records with missing values."""
+        gone = self.records_with_missing
+        return [f"{check.counted(gone, 'record')} with missing values"] if gone else []
+
+    def tables(self) -> tuple[Table, ...]:
+        """The shares at each width."""
         every = zip(self.widths, self.share_all.tolist(), self.share_any.tolist(), self.shares.tolist(), strict=True)
-        rows += [(f"{width:g}", *map(share_text, (both, one, *shares))) for width, both, one, shares in every]
-        return "\n".join([*lines, columns(rows)])
+        rows = tuple((f"{width:g}", *map(share_text, (both, one, *shares))) for width, both, one, shares in every)
+        return (Table(("percent", "all variables", "any variable", *self.variables), rows),)
 
     def to_frame(self) -> frame.Frame:
         """One row per released record."""

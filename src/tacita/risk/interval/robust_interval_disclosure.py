@@ -17,7 +17,7 @@ from tacita.measures import measure
 from tacita.parameters import AtLeast, Doc, OneOf, checked_options
 from tacita.progress import Progress, no_progress
 from tacita.random import Draws
-from tacita.result import Result, columns, number, percent
+from tacita.result import Percent, Result, Table, number, percent
 from tacita.risk.interval.interval_disclosure import pairs_of_values
 from tacita.scenario import Scenario
 
@@ -128,10 +128,17 @@ class RobustIntervalDisclosure(Result):
     def _weighted(self, rows: Bools) -> float:
         return float(rows.sum() * self.distance[rows].sum() / self.size)
 
-    def __str__(self) -> str:
-        lines = [
+    @property
+    def headline(self) -> str:
+        """Records with a released value inside the robust interval."""
+        return (
             f"{int(self.unsafe.sum()):,} of {self.size:,} records ({percent(self.rmdid1)}) have a released value "
-            f"inside the robust interval of the original one (RMDID1), {int(self.all_inside.sum()):,} all of them",
+            f"inside the robust interval of the original one (RMDID1), {int(self.all_inside.sum()):,} all of them"
+        )
+
+    def sentences(self) -> list[str]:
+        """Those that no others hide, how far out they lie, and what was left out."""
+        lines = [
             f"{int(self.unsafe_alone.sum()):,} of them ({percent(self.rmdid2)}) have fewer than "
             f"{check.counted(self.least, 'other released record')} near (RMDID2)",
             f"mean distance D of unsafe records {self.mean_distance:.3g}, RMDID1w {number(self.rmdid1w)}",
@@ -141,9 +148,12 @@ class RobustIntervalDisclosure(Result):
             lines.append(f"{check.counted(gone, 'record')} with missing values left out")
         if self.scale == "own":
             lines.append("each file is scaled by itself, so a change of mean or scale does not show")
-        rows: list[tuple[str, ...]] = [("variable", "in the interval")]
-        rows += [(name, percent(share)) for name, share in self.by_variable.items()]
-        return "\n".join([*lines, columns(rows)])
+        return lines
+
+    def tables(self) -> tuple[Table, ...]:
+        """The share of each variable."""
+        rows = tuple((name, Percent(share)) for name, share in self.by_variable.items())
+        return (Table(("variable", "in the interval"), rows),)
 
     def to_frame(self) -> frame.Frame:
         """One row per released record."""

@@ -84,17 +84,25 @@ class Linkage(Result):
         """Right links of an intruder who draws a record of his file for each released one: what to compare with."""
         return float("nan") if self.own is None else float((self.own >= 0).sum() / len(self.original_record))
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """How many records are linked, rightly if that is known."""
         n = len(self.record)
-        first = f"{self.links:,} of {n:,} released records are linked to one record ({self.how})"
         if self.correct is None:
-            lines = [f"{first}; whether rightly is not known"]
-        else:
-            lines = [
-                f"{number(self.expected_correct)} of {n:,} released records ({percent(self.share_correct)}) are "
-                f"expected to be linked rightly; {number(self.guessed)} by guessing",
-                f"{first}: {number(self.correct_links)} rightly, {number(self.false_links)} wrongly",
-            ]
+            return f"{self._linked()}; whether rightly is not known"
+        return (
+            f"{number(self.expected_correct)} of {n:,} released records ({percent(self.share_correct)}) are "
+            f"expected to be linked rightly; {number(self.guessed)} by guessing"
+        )
+
+    def _linked(self) -> str:
+        return f"{self.links:,} of {len(self.record):,} released records are linked to one record ({self.how})"
+
+    def sentences(self) -> list[str]:
+        """Links of every kind, and what could not be linked."""
+        lines = []
+        if self.correct is not None:
+            lines.append(f"{self._linked()}: {number(self.correct_links)} rightly, {number(self.false_links)} wrongly")
         possible = int(self.possible.sum())
         if possible:
             known = "" if self.correct is None else f", {number(self.correct_possible)} of them rightly by chance"
@@ -104,7 +112,7 @@ class Linkage(Result):
             lines.append(f"{check.counted(self.unlinked, 'record')} with nothing to link to")
         if self.missing:
             lines.append(f"{check.counted(self.missing, 'released record')} with missing values {self._blanks()}")
-        return "\n".join(lines)
+        return lines
 
     def _more(self) -> list[str]:
         return []

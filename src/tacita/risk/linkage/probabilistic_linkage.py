@@ -31,7 +31,7 @@ from tacita.distance.probabilistic import (
     pattern_weights,
 )
 from tacita.distance.scenario_keys import AnyKeys, Unit, all_keys
-from tacita.keys.matching import combined
+from tacita.keys.source import combined
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc, OneOf, Share, checked_options
 from tacita.progress import Progress, no_progress

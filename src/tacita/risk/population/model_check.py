@@ -81,14 +81,19 @@ class ModelCheck(Result):
         """How many true counts the 50, 90 and 95 % intervals hold."""
         return tuple(coverage(self.f, self.F, self.p, level) for level in LEVELS)
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """How often the intervals of the model hold the truth."""
         of = f"{check.counted(len(self.f), 'key')}, p = f/F {self.probability}"
         held = "; ".join(
             f"the {percent(c.level)} interval holds F in {percent(c.observed)} of them ({percent(c.expected)} expected)"
             for c in self.coverage
         )
-        left = f"\n{check.counted(self.left_out, 'key')} with a missing value left out" if self.left_out else ""
-        return f"negative binomial model of F given f, {of}: {held}{left}"
+        return f"negative binomial model of F given f, {of}: {held}"
+
+    def sentences(self) -> list[str]:
+        """Keys that were left out."""
+        return [f"{check.counted(self.left_out, 'key')} with a missing value left out"] if self.left_out else []
 
     def to_dict(self) -> dict[str, Any]:
         """Keys, and by level the share of true counts that the intervals hold."""

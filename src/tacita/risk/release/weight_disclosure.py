@@ -13,7 +13,7 @@ from tacita.check import TacitaError
 from tacita.keys.table import survey_weights
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc
-from tacita.result import Result, columns, percent
+from tacita.result import Result, Table, percent
 from tacita.scenario import Scenario
 
 
@@ -95,11 +95,16 @@ class WeightDisclosure(Result):
         """The greatest share of a variable that is guessed right from the weight."""
         return max((leak.guessed for leak in self.leaks.values()), default=0.0)
 
-    def __str__(self) -> str:
-        rows: list[tuple[str, ...]] = [("the weight tells", "guessed right", "without it", "determined", "explained")]
-        rows += [(name, *(percent(part) for part in _shown(each))) for name, each in self.leaks.items()]
-        head = f"{self.different:,} different weights in {self.size:,} records, {self.unique:,} held by one record only"
-        return f"{head}\n{columns(rows, indent='')}"
+    @property
+    def headline(self) -> str:
+        """How many weights there are, and how many single records hold."""
+        return f"{self.different:,} different weights in {self.size:,} records, {self.unique:,} held by one record only"
+
+    def tables(self) -> tuple[Table, ...]:
+        """What the weight tells of each variable."""
+        heads = ("the weight tells", "guessed right", "without it", "determined", "explained")
+        rows = tuple((name, *(percent(part) for part in _shown(each))) for name, each in self.leaks.items())
+        return (Table(heads, rows, indent=""),)
 
     def to_frame(self) -> frame.Frame:
         """One row per variable."""

@@ -10,7 +10,7 @@ from tacita import check
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.keys import exact_sums
+from tacita.keys.source import WEIGHT_BITS, as_float, group_sums
 from tacita.keys.table import population_weights
 from tacita.scenario import Scenario
 
@@ -67,8 +67,8 @@ def sampling_fraction_of(data: Data, scenario: Scenario) -> float:
     """The share of the population in the file, at most 1: n over the sum of weights, n/N, or 1 without either."""
     weights = population_weights(data, scenario)
     if weights is not None:
-        limbs = exact_sums.group_sums(weights, np.zeros(len(weights), dtype=np.int64), 1, exact_sums.WEIGHT_BITS)
-        return min(1.0, len(weights) / float(exact_sums.as_float(limbs, exact_sums.WEIGHT_BITS)[0]))
+        limbs = group_sums(weights, np.zeros(len(weights), dtype=np.int64), 1, WEIGHT_BITS)
+        return min(1.0, len(weights) / float(as_float(limbs, WEIGHT_BITS)[0]))
     if scenario.population_size is not None:
         return len(data) / scenario.population_size
     return 1.0 if scenario.sampling_fraction is None else scenario.sampling_fraction

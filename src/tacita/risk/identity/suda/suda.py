@@ -18,7 +18,7 @@ from tacita.keys.table import KeyTable, key_table
 from tacita.measures import at_most, measure
 from tacita.parameters import AtLeast, Doc, OneOf, Share
 from tacita.progress import Progress, no_progress
-from tacita.result import Result, columns, number, percent
+from tacita.result import Percent, Result, Table, number, percent
 from tacita.risk.identity.suda.scores import NO_DIS, WEIGHTS, dis_scores, largest_set, sampling_fraction_of
 from tacita.scenario import MissingRule, Scenario
 
@@ -204,10 +204,16 @@ class Suda(Result):
             "contributions": shares,
         }
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """Records that are unique, and on how few keys."""
         share = percent(self.uniques / self.table.size)
         of = f"{self.uniques:,} of {self.table.size:,} records are unique on the keys ({share})"
-        lines = [f"{of}, {self.special:,} on fewer keys than they show (special uniques)"]
+        return f"{of}, {self.special:,} on fewer keys than they show (special uniques)"
+
+    def sentences(self) -> list[str]:
+        """How many keys suffice, the highest scores, and how sure a match is."""
+        lines = []
         if self.special:
             sizes = np.bincount(self.smallest_by_key, minlength=2)
             found = [f"{check.counted(s, 'key')}: {n:,}" for s, n in enumerate(sizes) if s and n]
@@ -218,12 +224,20 @@ class Suda(Result):
             lines[-1] += f", highest DIS-SUDA score {self.dis_by_key.max():.3g}"
             basis = f"sampling fraction {self.sampling_fraction:.3g}"
             lines.append(f"a unique match is right with probability {self.match_probability:.3g} (DIS, {basis})")
-        if self.parts.shape[1] and self.by_key.any():
-            head = ("key", "share of the score from sets with it")
-            shares = zip(self.table.keys, self.variable_contributions, strict=True)
-            lines.append(columns([head, *((name, percent(share)) for name, share in shares)]))
-        lines.append(f"missing values: {self.table.rule}")
-        return "\n".join([*lines, *(f"caution: {text}" for text in self.cautions)])
+        return lines
+
+    def tables(self) -> tuple[Table, ...]:
+        """How much each key contributes."""
+        if not self.parts.shape[1] or not self.by_key.any():
+            return ()
+        shares = zip(self.table.keys, self.variable_contributions.tolist(), strict=True)
+        rows = tuple((name, Percent(share)) for name, share in shares)
+        return (Table(("key", "share of the score from sets with it"), rows),)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How missing values were counted."""
+        return (f"missing values: {self.table.rule}",)
 
     def to_frame(self) -> frame.Frame:
         """One row per record: score, DIS-SUDA score, number and smallest size of its sets, contribution of each key."""

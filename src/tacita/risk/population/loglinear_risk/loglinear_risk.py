@@ -11,7 +11,7 @@ from tacita import check, frame
 from tacita.check import TacitaError
 from tacita.measures import at_most, measure
 from tacita.progress import Progress, no_progress
-from tacita.result import Result, columns, number
+from tacita.result import Result, Table, number
 from tacita.risk.identity.reidentification import interval
 from tacita.risk.population.loglinear_risk.cells import Zero, classify
 from tacita.risk.population.loglinear_risk.estimate import VARIANTS, Estimate, Specification
@@ -170,8 +170,33 @@ class LogLinearRisk(Result):
             "cautions": list(self.cautions),
         }
 
-    def __str__(self) -> str:
-        return "\n".join([_headline(self), *_details(self), *_neighbour_lines(self)])
+    @property
+    def headline(self) -> str:
+        """Expected population uniques and correct matches."""
+        return _headline(self)
+
+    def sentences(self) -> list[str]:
+        """The model, and whether it fits too little."""
+        return _details(self) + (["with one interaction more or less:"] if self._shown_neighbours() else [])
+
+    def _shown_neighbours(self) -> list[tuple[str, ...]]:
+        # A cached property that was asked for before costs nothing.
+        if self.cells > SHOWN_UP_TO and "neighbours" not in vars(self):
+            return []
+        names = ("change", "tau_1", "tau_2", "B_2/sqrt(V_2)")
+        rows = list(zip(*(self.neighbours[name].to_list() for name in names), strict=True))
+        return [(change, number(one), number(two), f"{test:.1f}") for change, one, two, test in rows if len(rows) > 1]
+
+    def tables(self) -> tuple[Table, ...]:
+        """The neighbouring models."""
+        rows = tuple(self._shown_neighbours()[:MOST_ROWS])
+        return (Table(("model", "tau_1", "tau_2", "B_2/sqrt(V_2)"), rows),) if rows else ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many models the table leaves out."""
+        more = len(self._shown_neighbours()) - MOST_ROWS
+        return (f"and {more} more in .neighbours",) if more > 0 else ()
 
 
 def _headline(risk: LogLinearRisk) -> str:
@@ -194,25 +219,12 @@ def _headline(risk: LogLinearRisk) -> str:
 
 def _details(risk: LogLinearRisk) -> list[str]:
     fit, (first, second) = risk.estimate.fit, risk.underfit
-    lines = [
-        f"  model {risk.formula} ({risk.variant}): {check.counted(risk.cells, 'cell')}, "
+    return [
+        f"model {risk.formula} ({risk.variant}): {check.counted(risk.cells, 'cell')}, "
         f"{check.counted(fit.parameters, 'parameter')}",
-        f"  under-fitting: B_1/sqrt(V_1) = {first.standardised:.1f}, B_2/sqrt(V_2) = {second.standardised:.1f}, "
+        f"under-fitting: B_1/sqrt(V_1) = {first.standardised:.1f}, B_2/sqrt(V_2) = {second.standardised:.1f}, "
         "about 0 ± 2 if no term is missing",
     ]
-    return lines + [f"  note: {caution}" for caution in risk.cautions]
-
-
-def _neighbour_lines(risk: LogLinearRisk) -> list[str]:
-    # A cached property that was asked for before costs nothing.
-    if risk.cells > SHOWN_UP_TO and "neighbours" not in vars(risk):
-        return []
-    names = ("change", "tau_1", "tau_2", "B_2/sqrt(V_2)")
-    rows = list(zip(*(risk.neighbours[name].to_list() for name in names), strict=True))
-    table = [("model", *names[1:])]
-    table += [(change, number(one), number(two), f"{test:.1f}") for change, one, two, test in rows[:MOST_ROWS]]
-    rest = [f"  and {len(rows) - MOST_ROWS} more in .neighbours"] if len(rows) > MOST_ROWS else []
-    return ["  with one interaction more or less:", columns(table, "    "), *rest] if len(rows) > 1 else []
 
 
 @measure(needs=("keys", "sample"), limit=at_most("tau_1", "the expected number of population uniques in the file"))

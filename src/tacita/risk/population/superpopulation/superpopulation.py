@@ -12,11 +12,11 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Floats
 from tacita.check import TacitaError
-from tacita.keys import exact_sums
+from tacita.keys.source import WEIGHT_BITS, as_float, group_sums
 from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc
-from tacita.result import Result, columns, number, percent
+from tacita.result import Result, Table, number, percent
 from tacita.risk.population.superpopulation import mixtures, partitions
 from tacita.risk.population.superpopulation.models import Estimate, Model, SampleSizes, slide_negative_binomial, zayatz
 from tacita.scenario import Scenario
@@ -112,9 +112,6 @@ class Superpopulation(Result):
         """Population uniques in the file, by the chosen model."""
         return self.estimate.sample_uniques
 
-    def __str__(self) -> str:
-        return "\n".join([self.headline, self.rows(), *self._notes()])
-
     @property
     def headline(self) -> str:
         """The figure of the chosen model in a sentence."""
@@ -128,13 +125,18 @@ class Superpopulation(Result):
             f"in the file are among them {model}"
         )
 
-    def rows(self) -> str:
-        """The table for a printed page."""
-        head = ("model", "population uniques", "share", "of them in the file", "")
-        lines = [
+    def tables(self) -> tuple[Table, ...]:
+        """One row per model."""
+        heads = ("model", "population uniques", "share", "of them in the file", "")
+        rows = tuple(
             (LABELS[found.model], *_figures(found), "" if found.converged else "no fit") for found in self.estimates
-        ]
-        return columns([head, *lines])
+        )
+        return (Table(heads, rows),)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How far the models differ, and what they rest on."""
+        return tuple(self._notes())
 
     def _notes(self) -> Iterator[str]:
         known = [f.population_uniques for f in self.estimates if not math.isnan(f.population_uniques)]
@@ -145,7 +147,6 @@ class Superpopulation(Result):
         for found in self.estimates:
             if found.reason:
                 yield f"{LABELS[found.model]}: {found.reason}"
-        yield from (f"caution: {text}" for text in self.cautions)
 
     def to_frame(self) -> frame.Frame:
         """One row per model."""
@@ -208,8 +209,8 @@ def _names(models: str | Iterable[str] | None) -> tuple[str, ...]:
 def population_size(table: KeyTable, weights: Floats | None) -> float:
     """N: the sum of the weights, or what the scenario says."""
     if weights is not None:
-        total = exact_sums.group_sums(weights, np.zeros(len(weights), dtype=np.int64), 1, exact_sums.WEIGHT_BITS)
-        return float(exact_sums.as_float(total, exact_sums.WEIGHT_BITS)[0])
+        total = group_sums(weights, np.zeros(len(weights), dtype=np.int64), 1, WEIGHT_BITS)
+        return float(as_float(total, WEIGHT_BITS)[0])
     if table.source not in ("population_size", "sampling_fraction"):
         raise TacitaError(
             "the models need the size of the population; give the scenario weight=, population_size= or "
