@@ -16,6 +16,7 @@ import typer
 from tacita import __version__
 from tacita.check import Caution, TacitaError
 from tacita.cli import assess, confidentiality, demo, files, link, plot, protect
+from tacita.cli.arguments import Command
 from tacita.cli.terminal import say
 
 GROUPS = (demo, assess, confidentiality, link, protect, files)
@@ -52,7 +53,7 @@ def _app() -> typer.Typer:
 
 def _add(app: typer.Typer, commands: Mapping[str, Any]) -> None:
     for name, command in commands.items():
-        app.command(name)(command)
+        app.command(name, cls=Command)(command)
 
 
 app = _app()

@@ -10,7 +10,7 @@ import typer
 
 from tacita.check import TacitaError
 from tacita.cli.arguments import Household, Missing, OverwriteFolder, PolicyFile, Register, SafeK, ScenarioFile, Weight
-from tacita.cli.terminal import names, progress_bar, say
+from tacita.cli.terminal import names, pieces, progress_bar, say
 
 
 def assess(
@@ -18,11 +18,11 @@ def assess(
         Path,
         typer.Argument(help="The survey file: text, Parquet, Arrow, Excel, SPSS, Stata or SAS, by its suffix."),
     ],
-    keys: Annotated[str | None, typer.Option(help="Key variables, separated by commas.")] = None,
+    keys: Annotated[list[str] | None, typer.Option(help="Key variables, separated by commas.")] = None,
     weight: Weight = None,
     household: Household = None,
-    sensitive: Annotated[str | None, typer.Option(help="Sensitive variables, separated by commas.")] = None,
-    numeric_keys: Annotated[str | None, typer.Option(help="Numeric key variables, separated by commas.")] = None,
+    sensitive: Annotated[list[str] | None, typer.Option(help="Sensitive variables, separated by commas.")] = None,
+    numeric_keys: Annotated[list[str] | None, typer.Option(help="Numeric key variables, separated by commas.")] = None,
     missing: Missing = None,
     attack: Annotated[str | None, typer.Option(help="Attack model, M1 to M5.")] = None,
     attack_probability: Annotated[float | None, typer.Option(help="Probability of an attack, for M4.")] = None,
@@ -41,7 +41,7 @@ def assess(
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            help="A further measure: presence, or with options unsafe_combinations:largest=2;threshold=5, or all."
+            help="Further measures, separated by commas: presence, or with options suda:largest=2;score=shared; or all."
         ),
     ] = None,
     riskiest: Annotated[int, typer.Option(help="Show so many of the riskiest records.")] = 0,
@@ -76,7 +76,7 @@ def assess(
     )
     safe = given_policy(policy, {"k": k, "risk": risk, "rate": rate, "household_risk": household_risk})
     how: dict[str, Any] = {"original": original, "register": register, "method": method, "quantile": quantile}
-    further = _measures(measure or [])
+    further = _measures(pieces(measure))
     if out is not None:
         # Before the work, not after it.
         check_free(out, overwrite=overwrite)
@@ -97,7 +97,7 @@ def _report(profile: Any, riskiest: int, out: Path | None, overwrite: bool) -> N
         say(f"\nwritten: {save_profile(profile, out, overwrite=overwrite)}")
 
 
-def _measures(texts: list[str]) -> dict[str, dict[str, Any]]:
+def _measures(texts: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """`name:option=value;option=value` as names with options; values as TOML writes them, or plain text."""
     import tomllib
 
@@ -109,6 +109,8 @@ def _measures(texts: list[str]) -> dict[str, dict[str, Any]]:
             option, given, value = part.partition("=")
             if not given:
                 raise TacitaError(f"options of a measure are written option=value; got {part!r}.")
+            if option.strip() in options:
+                raise TacitaError(f"{option.strip()} of measure {name.strip()} is given twice; give it once.")
             try:
                 options[option.strip()] = tomllib.loads(f"value = {value}")["value"]
             except tomllib.TOMLDecodeError:

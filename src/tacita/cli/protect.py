@@ -10,7 +10,7 @@ import typer
 from tacita.check import TacitaError
 from tacita.cli.arguments import Household, Missing, OverwriteFolder, PolicyFile, SafeK, ScenarioFile, Weight
 from tacita.cli.assess import given_policy, given_scenario
-from tacita.cli.terminal import names, progress_bar, say
+from tacita.cli.terminal import names, pieces, progress_bar, say
 
 SeedFile = Annotated[
     Path | None, typer.Option(help="File with the seed of an earlier release (internal/seed.txt), to repeat it.")
@@ -24,13 +24,17 @@ def protect_file(
     out: Annotated[Path, typer.Option(help="Folder for the release: public/ and internal/.")],
     scenario: ScenarioFile = None,
     policy: PolicyFile = None,
-    keys: Annotated[str | None, typer.Option(help="Key variables, separated by commas, in place of a file.")] = None,
+    keys: Annotated[
+        list[str] | None, typer.Option(help="Key variables, separated by commas, in place of a file.")
+    ] = None,
     weight: Weight = None,
     household: Household = None,
     missing: Missing = None,
     k: SafeK = None,
-    rule: Annotated[list[str] | None, typer.Option(help="A rule the release should keep, as 'income >= 0'.")] = None,
-    formats: Annotated[str, typer.Option(help="What to write, separated by commas: parquet,csv,sav.")] = "parquet",
+    rule: Annotated[
+        list[str] | None, typer.Option(help="Rules the release should keep, separated by commas, as 'income >= 0'.")
+    ] = None,
+    formats: Annotated[list[str] | None, typer.Option(help="What to write, separated by commas: parquet,csv.")] = None,
     seed_file: SeedFile = None,
     overwrite: OverwriteFolder = False,
     fail_if_unsafe: FailIfUnsafe = False,
@@ -45,8 +49,8 @@ def protect_file(
     steps = Plan.load(plan)
     given = {"keys": names(keys), "weight": weight, "household": household, "missing": missing}
     who, safe = given_scenario(scenario, given), given_policy(policy, {"k": k})
-    rules = tuple(rule_of(text) for text in rule or [])
-    kinds = checked_formats(names(formats) or ())
+    rules = tuple(rule_of(text) for text in pieces(rule))
+    kinds = checked_formats(("parquet",) if not formats else names(formats) or ())
     checked_folder(out, overwrite=overwrite)
     with progress_bar() as progress:
         progress(0.0, "reading")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,13 +21,40 @@ def say(text: str = "") -> None:
     sys.stdout.write(text + "\n")
 
 
-def names(text: str | None) -> tuple[str, ...] | None:
-    """Names separated by commas; a name that has a comma in it is written in double quotes."""
-    if text is None:
+def names(given: str | Iterable[str] | None) -> tuple[str, ...] | None:
+    """Names separated by commas, of one text or several; a name that has a comma in it is written in double quotes."""
+    texts = [given] if isinstance(given, str) else list(given or ())
+    if not texts:
         return None
     import csv
 
-    return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True)) if name.strip())
+    return tuple(
+        name.strip() for text in texts for name in next(csv.reader([text], skipinitialspace=True)) if name.strip()
+    )
+
+
+PIECE = re.compile(r"""(?: '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*` | [^,] )+""", re.VERBOSE)
+
+
+def pieces(given: Iterable[str] | None) -> tuple[str, ...]:
+    """Texts separated by commas that stand in no quotes and no brackets.
+
+    >>> pieces(["presence", "weight_disclosure:variables=['sex', 'age'],suda"])
+    ('presence', "weight_disclosure:variables=['sex', 'age']", 'suda')
+    """
+    found: list[str] = []
+    for text in given or ():
+        open_ones = ""
+        for piece in PIECE.findall(text):
+            bare = re.sub(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`""", "", open_ones + piece)
+            open_ones += piece
+            if sum(map(bare.count, "([{")) > sum(map(bare.count, ")]}")):
+                open_ones += ","
+            else:
+                found.append(open_ones.strip())
+                open_ones = ""
+        found.append(open_ones.strip().rstrip(","))
+    return tuple(filter(None, found))
 
 
 @contextmanager
