@@ -79,7 +79,8 @@ def assess(
     further = _measures(pieces(measure))
     if out is not None:
         # Before the work, not after it.
-        check_free(out, overwrite=overwrite)
+        inputs = (file, scenario, policy, register, original, catalog)
+        check_free(out, overwrite=overwrite, inputs=inputs)
     with progress_bar() as progress:
         data = read(file, delimiter=delimiter, encoding=encoding, decimal=decimal, sheet=sheet, catalog=catalog)
         profile = measure_risk(data, who, safe, measures=further, progress=progress, **how)
@@ -143,24 +144,36 @@ def given_policy(path: Path | None, given: dict[str, Any]) -> Any:
 
 
 def save_profile(profile: Any, out: Path, *, overwrite: bool) -> Path:
-    """The results of an assessment in a folder: all or nothing."""
-    from tacita.data.atomic import new_folder
+    """The results of an assessment in a folder, all or nothing: what is by record in `internal/`, all of it marked."""
+    from tacita.data.atomic import INTERNAL, OFFICE_ONLY, new_folder, private_folder
     from tacita.data.files import write
+    from tacita.plots.internal.note import for_internal_use
     from tacita.plots.save import save
+    from tacita.release.written import mark
 
+    note = f"{OFFICE_ONLY}: how easily the records of this file are found"
     with new_folder(out, overwrite=overwrite) as folder:
-        (folder / "risk.txt").write_text(str(profile) + "\n", encoding="utf-8")
-        (folder / "risk.json").write_text(profile.to_json() + "\n", encoding="utf-8")
-        write(profile.records, folder / "records.parquet")
-        chart = profile.plot()
+        (folder / "risk.txt").write_text(f"{note}\n\n{profile}\n", encoding="utf-8")
+        (folder / "risk.json").write_text(_with_note(profile.to_json(), note), encoding="utf-8")
+        chart = for_internal_use(profile.plot())
         save(chart, folder / "risk.png")
         save(chart, folder / "risk.html")
+        for name, declared in (("scenario", profile.scenario), ("policy", profile.policy)):
+            declared.save(folder / f"{name}.toml")
+            mark(folder / f"{name}.toml", "what was declared")
+        internal = private_folder(folder / INTERNAL)
+        write(profile.records, internal / "records.parquet")
         for name, result in profile.further.items():
             if result.figure is not None:
-                save(result.plot(), folder / f"{name}.png")
-        profile.scenario.save(folder / "scenario.toml")
-        profile.policy.save(folder / "policy.toml")
+                save(for_internal_use(result.plot()), internal / f"{name}.png")
     return out
+
+
+def _with_note(text: str, note: str) -> str:
+    """A JSON table with a note as its first field."""
+    import json
+
+    return json.dumps({"note": note} | json.loads(text), indent=2, ensure_ascii=False) + "\n"
 
 
 COMMANDS = {"assess": assess}

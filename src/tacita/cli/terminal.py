@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator
@@ -14,6 +15,36 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 SLOW = 2.0
 """Seconds after which a progress bar appears."""
+
+
+class Stopped(BaseException):
+    """Ctrl-C, or the system's request to end: on the way out, whatever is half-written is removed."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Raise `Stopped` where a signal asks the program to end; once, so that a second one does not stop the clearing."""
+    numbers = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
+    if threading.current_thread() is not threading.main_thread():
+        numbers = []
+    before = {number: signal.getsignal(number) for number in numbers}
+
+    def stop(number: int, _: object) -> None:
+        for each in numbers:
+            signal.signal(each, signal.SIG_IGN)
+        raise Stopped(number)
+
+    try:
+        for number in numbers:
+            signal.signal(number, stop)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def say(text: str = "") -> None:

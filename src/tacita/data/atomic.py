@@ -263,11 +263,12 @@ def _move_folder(
     old = hidden_old(target)
     try:
         target.rename(old)
-        try:
-            beside.rename(target)
-        except OSError:
+        beside.rename(target)
+    except BaseException:
+        # Refused, or stopped between the two.
+        if old.exists() and not target.exists():
             old.rename(target)
-            raise
-        shutil.rmtree(old, ignore_errors=True)
+        raise
     finally:
         released(old)
+    shutil.rmtree(old, ignore_errors=True)
