@@ -108,7 +108,7 @@ def test_noisy_weights_do_not_keep_the_policy(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text('[[plan.steps]]\nstep = "weight_noise"\nsd = 1.5\n')
     LOOSE.save(tmp_path / "policy.toml")
     files = [f"{tmp_path}/people.csv", "--plan", f"{tmp_path}/plan.toml", "--policy", f"{tmp_path}/policy.toml"]
-    others = ["--keys", "region", "--weight", "w", "--out", f"{tmp_path}/out", "--fail-if-unsafe"]
+    others = ["--keys", "region", "--weight", "w", "--out", f"{tmp_path}/out"]
     with pytest.warns(tc.TacitaWarning, match="was perturbed"):
         ran = CliRunner().invoke(app, ["protect", *files, *others])
     assert ran.exit_code == 1, ran.output

@@ -11,6 +11,7 @@ from tacita.assessment.further import Context, further_measures
 from tacita.assessment.profile import KeySetRisk, RiskProfile
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.data.identifying import undeclared_identifiers
 from tacita.measures import at_the_door
 from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
@@ -76,7 +77,7 @@ def assess(
     further, not_measured = further_measures(context, measures, how, part(progress, 0.85, 1.0))
     for result in further.values():
         cautions += result.cautions
-    cautions += _no_limit_on_sensitive(scenario, limits)
+    cautions += [*_no_limit_on_sensitive(scenario, limits), *undeclared_identifiers(data, scenario)]
     progress(1.0, "done")
     noted = tuple(dict.fromkeys(cautions))
     return RiskProfile(scenario, limits, data.record, tuple(parts), household, further, not_measured, noted)
