@@ -57,6 +57,8 @@ IDENTIFYING = {
     "remark": ([SENTENCE.format(DRAW.randrange(9), at) for at in range(N)], "free text"),
     "who": ([f"{b}{at}" for at in range(7) for b in LAST][:N], "every record has a text of its own"),
     "nearly": ([f"x{at}" for at in range(N - 2)] + ["x0", "x1"], "nearly every record has a text of its own"),
+    "tax_id": ([float(each) for each in DRAW.sample(range(1000), N)], "personal numbers"),
+    "insured": ([float(each) for each in issued(luhn, 12)], "numbers with check digits, Luhn"),
     "row": (list(range(101, 101 + N)), "numbers the records"),
 }
 
@@ -77,6 +79,7 @@ ORDINARY = {
     "phone": ["yes", "no"] * (N // 2),
     "id_card": [1, 2] * (N // 2),
     "income": [float(DRAW.randrange(10**9)) / 7 for _ in range(N)],
+    "sales": [float(DRAW.randrange(10**8, 10**9)) for _ in range(N)],
     "turnover": [DRAW.randrange(10**8, 10**9) for _ in range(N)],
     "employees": [DRAW.randrange(5000) for _ in range(N)],
     "year": [1940 + DRAW.randrange(60) for _ in range(N)],

@@ -105,13 +105,17 @@ def roles(scenario: Scenario) -> set[str]:
 
 def _look(data: Data, name: str) -> str:
     text, whole = frame.is_text(data.table, name), frame.is_whole(data.table, name)
-    if not text and not whole:
-        return ""
     known = len(data) - int(frame.missing(data.table, name).sum())
-    texts = frame.some_texts(data.table, name, LOOKED_AT)
+    texts = frame.some_texts(data.table, name, LOOKED_AT) if text or whole or frame.is_float(data.table, name) else []
+    if not text and not whole:
+        # SPSS, Stata and SAS keep whole numbers as floats; a measurement has a fraction somewhere.
+        texts = [each for each in texts if each != "nan"]
+        if not texts or not all(each.endswith(".0") for each in texts):
+            return ""
+        texts = [each.removesuffix(".0") for each in texts]
     called = next((what for what, pattern in NAMED.items() if re.fullmatch(pattern, words_of(name))), "")
     in_a_row = whole and frame.span(data.table, name) == known > FEW_VALUES
-    if whole and not (in_a_row or called in NUMBERED or len(max(texts, key=len, default="")) >= LEAST):
+    if not text and not (in_a_row or called in NUMBERED or len(max(texts, key=len, default="")) >= LEAST):
         # Most columns end here, before their values are counted.
         return ""
     different = frame.distinct(data.table, name)

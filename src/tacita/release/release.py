@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,7 @@ class Release:
         told = [name for name in self.scenario.identifiers if name in self.data.columns and name not in numbered]
         if told:
             found.append(f"the direct identifiers {check.quoted(told)} are still there; take them out with Remove().")
-        found += undeclared_identifiers(self.data, self.scenario, numbered)
+        found += self._undeclared
         keys = [name for name in self.scenario.all_keys if name in self.data.perturbed]
         if keys:
             found.append(
@@ -111,6 +112,11 @@ class Release:
                 f"record linkage against the original."
             )
         return tuple(found)
+
+    @cached_property
+    def _undeclared(self) -> tuple[str, ...]:
+        """A caution about columns that look like direct identifiers; looked for once, since cautions are read often."""
+        return tuple(undeclared_identifiers(self.data, self.scenario, self.numbered_anew))
 
     @property
     def numbered_anew(self) -> set[str]:
