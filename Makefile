@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test browser check bench docs clean
+.PHONY: demo test test-thorough browser check bench docs clean
 
 $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -19,6 +19,9 @@ demo: $(INSTALLED)  ## the main job on a synthetic household survey
 
 test: $(INSTALLED) browser  ## all tests; what was skipped is listed at the end with its reason
 	$(BIN)/python -m pytest -n 2 --doctest-modules src tests
+
+test-thorough: $(INSTALLED) browser  ## the same, with every property tried on twenty times as many examples
+	$(BIN)/python -m pytest -n 2 --thorough --doctest-modules src tests
 
 # Figures are opened in Debian's own Chromium, since Playwright's would be a download of its own. Where it may not be
 # installed, those tests are skipped and say why.

@@ -51,10 +51,12 @@ def run_case(benchmark: str, case: str, **options: Any) -> dict[str, Any]:
     return run_script([sys.executable, "-m", f"benchmarks.{benchmark}", "--case", case, json.dumps(options)])
 
 
-def run_script(command: Sequence[str], environment: Mapping[str, str] | None = None) -> dict[str, Any]:
+def run_script(
+    command: Sequence[str], environment: Mapping[str, str] | None = None, root: Path = ROOT
+) -> dict[str, Any]:
     """What a script prints as JSON in its last line; `failed` with the last line of its errors if it does not."""
     done = subprocess.run(
-        command, capture_output=True, text=True, encoding="utf-8", env=environment, cwd=ROOT, check=False
+        command, capture_output=True, text=True, encoding="utf-8", env=environment, cwd=root, check=False
     )
     if done.returncode:
         lines = done.stderr.strip().splitlines()

@@ -9,6 +9,8 @@ The convention, which `tests/test_docs.py` enforces:
   `...` stands for any lines; with no lines below it, what it prints is not shown. A line `# exit code 2` says how the
   command above it ends; without one it ends with 0.
 
+Tables of parameters are filled from the declarations: see `parameter_tables.py`.
+
 Every page finds a folder `demo`, as `tacita demo` makes it, unless the page makes that folder itself.
 
     python docs/examples.py            writes what changed into README.md and docs/
@@ -191,7 +193,9 @@ def updated(text: str, outcomes: list[Outcome]) -> str:
 
 
 def main(only_check: bool) -> int:
-    """Run all pages; say which outputs changed."""
+    """Run all pages; say which outputs and tables changed."""
+    from parameter_tables import filled
+
     changed = 0
     os.environ.setdefault("COLUMNS", "100")
     with tempfile.TemporaryDirectory() as folder:
@@ -205,8 +209,12 @@ def main(only_check: bool) -> int:
                     sys.stdout.write(f"{page.relative_to(ROOT)}:{outcome.line}: the output changed\n")
                     if outcome.expected.partition("\n")[0] != outcome.found.partition("\n")[0]:
                         sys.stdout.write(f"    now begins: {outcome.found.partition(chr(10))[0]}\n")
+            text = page.read_text(encoding="utf-8")
+            if filled(text) != text:
+                changed += 1
+                sys.stdout.write(f"{page.relative_to(ROOT)}: a table of parameters changed\n")
             if not only_check:
-                page.write_text(updated(page.read_text(encoding="utf-8"), outcomes), encoding="utf-8")
+                page.write_text(filled(updated(text, outcomes)), encoding="utf-8")
     return int(only_check and changed > 0)
 
 

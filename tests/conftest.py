@@ -17,6 +17,24 @@ from tacita import cli
 
 settings.register_profile("default", deadline=None, max_examples=60)
 settings.load_profile("default")
+THOROUGH = 20
+"""How many times as many examples each property is tried on with `--thorough`."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--thorough", action="store_true", help=f"try every property on {THOROUGH} times as many examples")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Properties, whatever number of examples each names for itself, are tried on many more with `--thorough`."""
+    if not config.getoption("--thorough"):
+        return
+    chosen = "_hypothesis_internal_use_settings"
+    tests = [getattr(item, "obj", None) for item in items]
+    for function in {getattr(test, "__func__", test) for test in tests if hasattr(test, chosen)}:
+        usual = getattr(function, chosen)
+        setattr(function, chosen, settings(usual, max_examples=THOROUGH * usual.max_examples))
+
 
 REFERENCE = Path(os.environ.get("TACITA_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
 

@@ -8,6 +8,9 @@ from types import ModuleType
 
 import pytest
 
+from tacita.measures import MEASURES
+from tacita.protect.steps import own_steps
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -22,6 +25,7 @@ def _loaded(name: str) -> ModuleType:
 
 
 examples = _loaded("examples")
+tables = _loaded("parameter_tables")
 PAGES = examples.pages()
 WRITTEN = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "mkdocs.yml"]
 
@@ -41,6 +45,33 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_examples_print_what_the_page_shows(page: Path, demo: Path) -> None:
     for outcome in examples.run(page, demo):
         assert outcome.found == outcome.expected, f"{named(page)}, line {outcome.line}; python docs/examples.py updates"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_tables_of_parameters_are_those_of_the_declarations(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert tables.filled(text) == text, f"{named(page)}; python docs/examples.py updates"
+    # A comment with a misprint would never be filled.
+    assert text.count("<!-- parameters") == text.count("<!-- end -->") == len(tables.owners(text))
+
+
+@pytest.mark.parametrize("name", [step.__name__ for step in own_steps()] + [f"risk.{name}" for name in MEASURES])
+def test_every_step_and_measure_has_its_table_on_one_page(name: str) -> None:
+    folder = ROOT / "docs" / ("measures" if name.startswith("risk.") else "steps")
+    owners = [owner for page in folder.glob("*.md") for owner in tables.owners(page.read_text("utf-8"))]
+    assert owners.count(name) == 1
+
+
+def test_a_table_that_is_not_current_is_found_and_mended() -> None:
+    text = "Before.\n\n<!-- parameters: tc.Round -->\nold\n<!-- end -->\n\nAfter.\n"
+    fresh = tables.filled(text)
+    assert tables.filled(fresh) == fresh
+    assert fresh.startswith(
+        "Before.\n\n<!-- parameters: tc.Round -->\n\n| parameter | what it must be | default | mean"
+    )
+    assert "| `base` | number above 0 | none | Round to multiples of this. |\n" in fresh
+    assert "only" not in fresh
+    assert fresh.endswith("|\n\n<!-- end -->\n\nAfter.\n")
 
 
 def _page(tmp_path: Path, *blocks: str) -> Path:

@@ -91,6 +91,22 @@ def number(what: str, value: Any) -> float:
     return float(value)
 
 
+def exact_number(what: str, value: Any) -> float:
+    """A finite number, whole if it is: 65 and 65.0 are the same, and whole numbers of any size stay exact."""
+    given = python_number(value)
+    if isinstance(given, int) and not isinstance(given, bool):
+        return given
+    found = number(what, given)
+    return int(found) if found.is_integer() and abs(found) < 2**53 else found
+
+
+def column_name(what: str, value: Any) -> str:
+    """The name of one column."""
+    if not isinstance(value, str):
+        raise TacitaError(f"{what} must be the name of a column; got {value!r}.")
+    return value
+
+
 def whole(what: str, value: Any, least: int | None = None) -> int:
     """A whole number of at least `least`, if there is a least one."""
     known = not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)

@@ -9,14 +9,16 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import numpy as np
 import tomli_w
 
 from tacita import check
 from tacita.check import TacitaError
+from tacita.parameters import parameters_of
 
 FORMAT = 1
 """The number of the file format; a file with a higher one was written by a newer Tacita."""
@@ -30,16 +32,26 @@ class Declared:
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
         """The declaration of a mapping; an unknown field is an error that suggests the right one."""
-        fields = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
-        for name in given:
-            if name not in fields:
-                near = difflib.get_close_matches(name, fields, n=1)
-                hint = f"Did you mean {near[0]!r}?" if near else f"The fields are {', '.join(fields)}."
-                raise TacitaError(f"{cls.section} has no field {name!r}. {hint}")
+        cls.check_names(given)
         try:
             return cls(**given)
         except TypeError:
             raise TacitaError(f"{cls.section} must name {cls._required()}.") from None
+
+    @classmethod
+    def field_names(cls) -> list[str]:
+        """What the table may hold: the fields."""
+        return [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
+
+    @classmethod
+    def check_names(cls, given: Iterable[str]) -> None:
+        """An unknown field is an error that suggests the right one."""
+        known = cls.field_names()
+        for name in given:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"Did you mean {near[0]!r}?" if near else f"The fields are {', '.join(known)}."
+                raise TacitaError(f"{cls.section} has no field {name!r}. {hint}")
 
     @classmethod
     def _required(cls) -> str:
@@ -95,6 +107,25 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     return value
+
+
+def check_fields(owner: Any, name: str) -> None:
+    """Fields of a frozen dataclass made plain and checked as they are declared; `name` is what messages call it."""
+    for each in dataclasses.fields(owner):
+        object.__setattr__(owner, each.name, plain_value(f"{each.name} of {name}", getattr(owner, each.name)))
+    for parameter in parameters_of(type(owner)):
+        # What is not declared its owner checks itself.
+        if parameter.doc:
+            object.__setattr__(owner, parameter.name, parameter.checked(getattr(owner, parameter.name)))
+
+
+def plain_value(what: str, value: Any) -> Any:
+    """A value that a file can hold: NumPy's become Python's. A column of data is none: messages would quote it."""
+    if isinstance(value, np.ndarray) or type(value).__name__.endswith("Index"):
+        return tuple(value.tolist()) if np.ndim(value) else value.item()
+    if type(value).__name__ in ("Series", "DataFrame", "LazyFrame", "Table", "ChunkedArray", "Data", "Release"):
+        raise TacitaError(f"{what} must be plain values; got a {type(value).__name__}, name its columns instead.")
+    return check.python_number(value)
 
 
 def toml_text(path: Path, what: str) -> str:

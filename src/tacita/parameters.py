@@ -101,7 +101,7 @@ class Percentage:
             raise TacitaError(f"{what} must be a percentage above 0, at most 100; got {value!r}.")
 
     def __str__(self) -> str:
-        return "a percentage above 0, at most 100"
+        return "in (0, 100], a percentage"
 
 
 @dataclass(frozen=True)
@@ -128,10 +128,28 @@ class NotEmpty:
             raise TacitaError(f"{what} must name at least one variable.")
 
     def __str__(self) -> str:
-        return "at least one"
+        return "(at least one)"
 
 
 Constraint = AtLeast | AtMost | Above | Share | Percentage | OneOf | NotEmpty
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a parameter must be if its type does not say it: in words, and as a function.
+
+    The function takes what the parameter is called and the value given; it returns a plain value, or raises one
+    sentence. It has a name: a lambda in an annotation does not see its module.
+    """
+
+    words: str
+    read: Callable[[str, Any], Any]
+
+
+EXACT_NUMBER = Shape("number", check.exact_number)
+"""A number that stays whole if it is, whatever its size."""
+COLUMN = Shape("name of a variable", check.column_name)
+"""The name of one column."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +166,8 @@ class Parameter:
     constraints: tuple[Constraint, ...]
     doc: str
     """One line of documentation."""
+    shape: Shape | None = None
+    """What it must be if its kind does not say it."""
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -158,8 +178,15 @@ class Parameter:
     def wanted(self) -> str:
         """What it must be, in words."""
         limits = ", ".join(str(each) for each in self.constraints)
-        kind = self.kind if self.kind not in ("any", "one of") else ""
-        return " ".join(part for part in (kind, limits) if part)
+        kind = "" if self.kind in ("any", "one of") or self.choices else self.kind
+        return " ".join(part for part in (self.shape.words if self.shape else kind, limits) if part)
+
+    @property
+    def shown_default(self) -> str:
+        """Its default as people read it; nothing if it has none."""
+        if self.default is REQUIRED:
+            return ""
+        return "none" if self.default is None or self.default in ((), {}, "") else str(self.default)
 
     def checked(self, value: Any, what: str | None = None) -> Any:
         """The value as a plain one of its kind; anything else is one sentence."""
@@ -174,9 +201,11 @@ class Parameter:
         if self.kind != "any" or isinstance(value, int | float | str):
             for constraint in self.constraints:
                 constraint.check(name, value)
-        return float(value) if self.kind == "number" else value
+        return float(value) if self.kind == "number" and self.shape is None else value
 
     def _of_kind(self, name: str, value: Any) -> Any:
+        if self.shape is not None:
+            return self.shape.read(name, value)
         if self.kind == "whole number":
             least = next((each.least for each in self.constraints if isinstance(each, AtLeast)), None)
             return check.whole(name, value, None if least is None else int(least))
@@ -233,7 +262,8 @@ def _parameter(name: str, hint: Any, default: Any) -> Parameter:
     if len(kinds) == 1 and get_origin(kinds[0]) is Literal:
         constraints.append(OneOf(get_args(kinds[0])))
     doc = next((each.text for each in metadata if isinstance(each, Doc)), "")
-    return Parameter(name, _kind(kinds), optional, default, tuple(constraints), doc)
+    shape = next((each for each in metadata if isinstance(each, Shape)), None)
+    return Parameter(name, _kind(kinds), optional, default, tuple(constraints), doc, shape)
 
 
 def _kind(kinds: list[Any]) -> str:
@@ -263,13 +293,8 @@ def parameter_table(parameters: Iterable[Parameter]) -> str:
     """The parameters as a Markdown table."""
     rows = ["| parameter | what it must be | default | meaning |", "| --- | --- | --- | --- |"]
     for each in parameters:
-        default = "" if each.default is REQUIRED else _shown(each.default)
+        default = each.shown_default or "required"
+        default = default if default in ("none", "required") else f"`{default}`"
         doc = each.doc.replace("|", "\\|").replace("\n", " ")
         rows.append(f"| `{each.name}` | {each.wanted.replace('|', ' or ')} | {default} | {doc} |")
     return "\n".join(rows)
-
-
-def _shown(default: Any) -> str:
-    if default is None or default == () or default == {}:
-        return "none"
-    return f"`{default}`"

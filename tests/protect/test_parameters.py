@@ -1,7 +1,7 @@
 """Parameters of steps: whatever is given, a plain value or one sentence."""
 
 import math
-from dataclasses import fields
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ import pytest
 
 import tacita as tc
 from tacita.check import TacitaError
+from tacita.parameters import parameters_of
+from tacita.protect.step import Step
 from tacita.protect.steps import own_steps
 
 STAR = tc.Hierarchy.redaction()
@@ -36,18 +38,36 @@ TABLE = pl.DataFrame({"x": [1, 2, 3, 4, 5, 6] * 3, "k": ["a", "b"] * 9, "w": [1.
 WHO = tc.Scenario(keys=["x", "k"], weight="w")
 
 
-def fields_of(kind: str) -> list[str]:
-    step = next(each for each in own_steps() if each.kind() == kind)
-    return [each.name for each in fields(step)]
+WAYS: dict[str, Any] = {
+    "breaks": [3],
+    "width": 2,
+    "groups": 2,
+    "mapping": {1: 2},
+    "scheme": "1:1-3",
+    "digits": 1,
+    "hierarchy": STAR,
+    "dates": "year",
+}
 
 
-@pytest.mark.parametrize("kind", [step.kind() for step in own_steps() if step.kind() != "suppress"])
-def test_odd_parameters_are_taken_or_refused_in_one_sentence(kind: str) -> None:
+def cases() -> Iterator[tuple[type[Step], dict[str, Any], list[str]]]:
+    """Every step with the parameters it needs, and all that it has; of a step with several ways, each of them."""
+    for step in own_steps():
+        names = [each.name for each in parameters_of(step)]
+        yield step, NEEDED.get(step.kind(), {}), names
+        for way, its in step.ways.items():
+            more = [each.name for each in parameters_of(its)]
+            yield step, {"variables": ["x"], way: WAYS[way]}, [*more, "as_codes", "way"]
+
+
+@pytest.mark.parametrize(("step", "needed", "names"), list(cases()), ids=lambda each: getattr(each, "section", ""))
+def test_odd_parameters_are_taken_or_refused_in_one_sentence(
+    step: type[Step], needed: dict[str, Any], names: list[str]
+) -> None:
     """What is taken goes to a file and back, and can be applied; what is refused quotes no column."""
-    (step,) = (each for each in own_steps() if each.kind() == kind)
-    for name in fields_of(kind):
+    for name in names:
         for value in ODD:
-            given = {**NEEDED.get(kind, {}), name: value}
+            given = {**needed, name: value}
             try:
                 plan = tc.Plan([step(**given)])
                 assert tc.Plan.from_toml(plan.to_toml()) == plan, given
@@ -56,6 +76,15 @@ def test_odd_parameters_are_taken_or_refused_in_one_sentence(kind: str) -> None:
                 text = str(error).replace("a\nb", "")
                 assert text.endswith((".", "?")), given
                 assert "\n" not in text, given
+
+
+@pytest.mark.parametrize("step", own_steps(), ids=lambda step: step.section)
+def test_every_parameter_is_declared(step: type[Step]) -> None:
+    """With one line of documentation, and what it must be; so are those of every way."""
+    for owner in (step, *step.ways.values()):
+        for parameter in parameters_of(owner):
+            assert parameter.doc.endswith("."), f"{parameter.name} of {owner.__name__} has no line of documentation"
+            assert parameter.wanted, f"{parameter.name} of {owner.__name__} does not say what it must be"
 
 
 def test_a_column_of_data_is_no_parameter() -> None:
@@ -80,7 +109,7 @@ def test_empty_lists_are_no_parameters() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: tc.Remove("x", label=5), "the label of a step must be a text; got 5."),  # type: ignore[arg-type]
+        (lambda: tc.Remove("x", label=5), "label must be a text; got 5."),  # type: ignore[arg-type]
         (lambda: tc.Recode("x", breaks=[1], into=5), "into must name 2 different groups, from the lowest on; got [5]."),
         (lambda: tc.Recode("x", groups=10**9), "groups must be at most 10,000; got 1000000000."),
         (lambda: tc.Recode("x", digits=1, length=10**9), "length must be at most 100; got 1000000000."),

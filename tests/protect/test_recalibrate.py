@@ -313,7 +313,7 @@ MISTAKES = [
         lambda: tc.Recalibrate("sex", bounds=(2, 3)),
         "bounds must be one number between 0 and 1 and one above 1; got (2, 3).",
     ),
-    (lambda: tc.Recalibrate("sex", tolerance=0), "tolerance must be above 0 and below 1; got 0."),
+    (lambda: tc.Recalibrate("sex", tolerance=0), "tolerance must be in (0, 1); got 0."),
     (lambda: tc.Recalibrate("sex", weight=1), "weight must be the name of a column; got 1."),
 ]
 

@@ -1,7 +1,9 @@
 """Recode: every way by hand and against one cell at a time, and what is known of a variable follows its values."""
 
 import datetime as dt
+import inspect
 import math
+import pickle
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +19,8 @@ from test_canary import CANARY, CODE, WHO, found, survey
 import tacita as tc
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
+from tacita.parameters import parameters_of
+from tacita.protect.recode.ways import Breaks, NewValues, Width
 from tacita.release.release import FORMATS
 
 
@@ -464,15 +468,15 @@ ONE_OF = "recode needs exactly one of breaks, width, groups, mapping, scheme, di
         ),
         ({"digits": 0}, "digits must be at least 1; got 0."),
         ({"digits": 3, "length": 3}, "length must be above digits; got length 3 and digits 3."),
-        ({"hierarchy": 5}, "the hierarchy of 'x' must be a Hierarchy or the path of a CSV file; got int."),
+        ({"hierarchy": 5}, "hierarchy must be a Hierarchy or the path of a CSV file; got int."),
         ({"hierarchy": tc.Hierarchy.redaction(), "level": 0}, "level must be at least 1; got 0."),
         (
             {"hierarchy": tc.Hierarchy.redaction(), "level": 2},
-            "the level of 'x' must be at most 1, the height of its hierarchy; got 2.",
+            "level must be at most 1, the height of the hierarchy; got 2.",
         ),
         (
             {"dates": "week"},
-            "a unit of dates must be one of 'day', 'month', 'quarter', 'half-year', 'year', 'decade'; got 'week'.",
+            "dates must be one of 'day', 'month', 'quarter', 'half-year', 'year', 'decade'; got 'week'.",
         ),
         ({"width": 5, "as_codes": "yes"}, "as_codes must be true or false; got 'yes'."),
     ],
@@ -480,6 +484,73 @@ ONE_OF = "recode needs exactly one of breaks, width, groups, mapping, scheme, di
 def test_bad_parameters(options: dict[str, Any], message: str) -> None:
     with pytest.raises(TacitaError) as error:
         tc.Recode(**({"variables": "x"} | options))
+    assert str(error.value) == message
+
+
+def test_a_way_is_given_by_its_parameters_or_as_an_object() -> None:
+    short = tc.Recode("x", width=5, top=80)
+    assert short == tc.Recode("x", Width(5, top=80)) == tc.Recode("x", Width(5), top=80)
+    assert short.way == Width(5, top=80)
+    assert repr(short) == (
+        "Recode(label='', only=None, strata=(), variables=('x',), "
+        "way=Width(width=5, start=0, bottom=None, top=80, closed='left'), as_codes=False)"
+    )
+    assert str(short) == "recode(variables = ['x'], width = 5, top = 80)"
+    assert short.to_dict() == {"variables": ["x"], "width": 5, "top": 80}
+    assert tc.Recode.from_dict(short.to_dict()) == short
+    # What an option would be anyway says nothing.
+    assert tc.Recode("x", breaks=[3], unmatched="keep", start=0, labels={}) == tc.Recode("x", breaks=[3])
+
+
+def test_parts_of_a_recoding_can_be_replaced() -> None:
+    step = tc.Recode("x", width=5, top=80)
+    assert replace(step, only="x > 3") == tc.Recode("x", width=5, top=80, only="x > 3")
+    assert replace(step, way=Breaks([3])) == tc.Recode("x", breaks=[3])
+    assert replace(step, width=10) == tc.Recode("x", width=10, top=80)
+    assert replace(step.way, width=10) == Width(10, top=80)
+    assert pickle.loads(pickle.dumps(step)) == step
+    assert hash(step) == hash(tc.Recode("x", Width(5, top=80)))
+
+
+def test_the_ways_and_their_parameters_can_be_listed() -> None:
+    assert list(tc.Recode.ways) == [
+        "breaks", "width", "groups", "mapping", "scheme", "digits", "hierarchy", "dates",
+    ]  # fmt: skip
+    first, *others = tc.Recode.ways["width"].parameters()
+    assert (first.name, first.kind, first.wanted) == ("width", "number", "number above 0")
+    assert [each.name for each in others] == ["start", "bottom", "top", "closed"]
+    # Notebooks and consoles offer them all.
+    assert {"width", "mapping", "unmatched", "level"} < set(inspect.signature(tc.Recode).parameters)
+    assert [each.name for each in parameters_of(tc.Recode)] == [
+        "label", "only", "strata", "variables", "way", "as_codes",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: tc.Recode("x", [18, 65]),  # type: ignore[arg-type]
+            "way must be a way to recode, as Width(5), or give its parameters, as width=5; got list.",
+        ),
+        (lambda: tc.Recode("x", Width(5), breaks=[3]), f"{ONE_OF} breaks and width."),
+        (lambda: tc.Recode("x", Width(5), level=2), "level goes with hierarchy, not with width; leave it out."),
+        (lambda: tc.Recode("x", widht=5), "recode has no field 'widht'. Did you mean 'width'?"),
+        (lambda: tc.Recode.from_dict({"width": 5}), "recode must name 'variables'."),
+        (lambda: tc.Recode.from_dict({"variables": "x", "wide": 5, "width": 5}), "recode has no field 'wide'. "
+         "Did you mean 'width'?"),
+        (lambda: Width(0), "width must be above 0; got 0."),
+        (lambda: Breaks([]), "breaks must be ascending numbers, as in [18, 65]; got []."),
+        (lambda: NewValues({}), "mapping must be old and new values, as in {1: 'a', 2: 'a'}; got {}."),
+        (
+            lambda: Breaks(pl.Series([18, 65])),
+            "breaks of recode must be plain values; got a Series, name its columns instead.",
+        ),
+    ],
+)  # fmt: skip
+def test_mistakes_about_ways(make: Any, message: str) -> None:
+    with pytest.raises(TacitaError) as error:
+        make()
     assert str(error.value) == message
 
 

@@ -17,6 +17,7 @@ WIDTH = 100
 
 SOURCES = {
     "weights": "population counts F estimated by sums of {weight!r}",
+    "original_weights": "population counts F estimated by sums of the weights as they were before protection",
     "population_size": "population counts F estimated by f N/n with N = {population_size:,.0f}",
     "sampling_fraction": "population counts F estimated by f / {sampling_fraction:g}",
     "register": "population counts F from the register",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,15 @@ def _ranges(given: Any) -> tuple[tuple[float, float], ...]:
     raise TacitaError(f"missing_ranges must be pairs of a lowest and a highest code, as ((-99, -1),); got {given!r}.")
 
 
+class OriginalWeights(NamedTuple):
+    """What each record stood for in the population before a step changed or dropped the weight."""
+
+    name: str
+    """The weight's column."""
+    values: Floats
+    """By record; in no released file."""
+
+
 @dataclass(frozen=True, eq=False)
 class Data:
     """A survey file in memory.
@@ -93,6 +102,8 @@ class Data:
     """Columns that differ from the caller's table."""
     numbers_of_records: Ints | None = None
     """Record numbers, if they are not simply 1 to n."""
+    original_weights: OriginalWeights | None = field(default=None, repr=False)
+    """The weights as they were, where a step changed or dropped them: the population does not change with a column."""
     memory: dict[Any, Any] | None = field(default=None, init=False, repr=False)
     """What was worked out once and is used again while a file is assessed; None: nothing is kept."""
 
@@ -269,7 +280,7 @@ class Data:
 
     def take(self, rows: Ints) -> Data:
         """Some of the records, in the order given, with their record numbers; the caller's index is gone."""
-        table = self.table[rows]
+        table, weights = self.table[rows], self.original_weights
         return Data(
             table,
             self.variables,
@@ -278,6 +289,7 @@ class Data:
             # columns is the caller's own, and all of them are written anew.
             changed=frozenset(self.columns),
             numbers_of_records=self.record[rows],
+            original_weights=None if weights is None else weights._replace(values=weights.values[rows]),
         )
 
     def rebuilt(self) -> Data:

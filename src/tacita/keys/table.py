@@ -51,7 +51,8 @@ class KeyTable:
     rule: MissingRule
     """How records with missing values count."""
     source: str
-    """Where F comes from: weights, population_size, sampling_fraction, register, or census (F = f)."""
+    """Where F comes from: weights, original_weights (a step changed or dropped them), population_size,
+    sampling_fraction, register, or census (F = f)."""
     cautions: tuple[str, ...] = ()
     """What the data made worth saying; results print them."""
     keys_not_valid: str = ""
@@ -110,7 +111,7 @@ def _with_perhaps(table: KeyTable, register: Any, scenario: Scenario) -> KeyTabl
 
 def _key_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> KeyTable:
     check_keys(data, names)
-    weights = survey_weights(data, scenario)
+    weights = population_weights(data, scenario)
     grouped = data.once(("grouped", names, scenario.weight), lambda: InMemory(data).grouped(names, weights))
     codes, totals, row, rule = grouped.codes, grouped.totals, grouped.row, scenario.missing
     if rule.name == "no_match":
@@ -120,12 +121,13 @@ def _key_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> KeyTab
     f, F = counted[:, 0], counted[:, 0]
     source = "census"
     if weights is not None:
-        F, source = counted[:, 1], "weights"
+        F, source = counted[:, 1], "original_weights" if uses_original_weights(data, scenario) else "weights"
     elif scenario.population_size is not None:
         F, source = f * (scenario.population_size / len(data)), "population_size"
     elif scenario.sampling_fraction is not None:
         F, source = f / scenario.sampling_fraction, "sampling_fraction"
-    not_valid = tuple(_perturbed(data, names, scenario.weight))
+    weight = None if source == "original_weights" else scenario.weight
+    not_valid = _perturbed(data, names, weight)
     cautions = (*(_caution(text) for text in not_valid if text), *_weights_below_one(weights, scenario.weight))
     return KeyTable(names, codes, grouped.values, totals[:, 0], f, F, row, rule, source, cautions, *not_valid)
 
@@ -173,12 +175,33 @@ def _rows_message(what: str, adjective: str, wrong: Bools, data: Data) -> str:
     return f"{what}; {count:,} {values} {adjective} ({records} {rows}), correct the file."
 
 
+def uses_original_weights(data: Data, scenario: Scenario) -> bool:
+    """Whether F comes from the weights as they were before a step changed or dropped them.
+
+    The population does not grow because weights are rounded, nor shrink because they are not released. Another weight,
+    or a number of units, that the scenario names is what the user wants.
+    """
+    was = data.original_weights
+    if was is None or scenario.population_size is not None or scenario.sampling_fraction is not None:
+        return False
+    return scenario.weight in (None, was.name)
+
+
+def population_weights(data: Data, scenario: Scenario) -> Floats | None:
+    """How many units of the population each record stands for; None where no weight says so."""
+    if data.original_weights is not None and uses_original_weights(data, scenario):
+        return _checked_weights(data.original_weights.name, data.original_weights.values, data)
+    return survey_weights(data, scenario)
+
+
 def survey_weights(data: Data, scenario: Scenario) -> Floats | None:
-    """The weights of the scenario: positive, finite, none missing."""
+    """The weights in the file, as the scenario names them: positive, finite, none missing."""
     if scenario.weight is None:
         return None
-    name = scenario.weight
-    weights = data.numbers(name)
+    return _checked_weights(scenario.weight, data.numbers(scenario.weight), data)
+
+
+def _checked_weights(name: str, weights: Floats, data: Data) -> Floats:
     what = f"weight {name!r} must be positive"
     for adjective, wrong in (
         ("missing", np.isnan(weights)),

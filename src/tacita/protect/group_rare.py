@@ -14,7 +14,7 @@ from tacita import check
 from tacita.arrays import Ints
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
-from tacita.parameters import AtLeast, Doc, NotEmpty, Share
+from tacita.parameters import AtLeast, Doc, NotEmpty, Shape, Share
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.recode.regroup import (
     Column,
@@ -70,6 +70,13 @@ def neighbours_together(counts: Ints, least: int) -> list[int]:
     return [group[place] for place in range(len(counts))]
 
 
+def category(what: str, given: Any) -> str | int:
+    """What a category is called."""
+    if isinstance(given, bool) or not isinstance(given, str | int) or given == "":
+        raise TacitaError(f"{what} must be a text or a whole number; got {given!r}.")
+    return given
+
+
 @dataclass(frozen=True)
 class GroupRare(CellStep):
     """Put categories that few records have into one.
@@ -94,16 +101,15 @@ class GroupRare(CellStep):
     share: Annotated[
         float | None, Share(zero=False, one=False), Doc("Or so large a share of the records that have a value.")
     ] = None
-    into: Any = "other"
-    """What the group of rare categories is called; of ordinal variables a group is called after its first and last."""
+    into: Annotated[
+        Any,
+        Shape("text or whole number", category),
+        Doc("What the group of rare categories is called; those of ordinal variables are called after first and last."),
+    ] = "other"
 
     def __post_init__(self) -> None:
         if self.least is not None and self.share is not None:
             raise TacitaError("group_rare takes least (records) or share (of the records), not both; give one of them.")
-        into = check.python_number(self.into)
-        if isinstance(into, bool) or not isinstance(into, str | int) or into == "":
-            raise TacitaError(f"into must be a text or a whole number; got {self.into!r}.")
-        object.__setattr__(self, "into", into)
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data without rare categories."""

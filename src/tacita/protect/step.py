@@ -6,22 +6,18 @@ returns new `Data` with the same record numbers, and says in names and counts, n
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
-
-import numpy as np
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from tacita import check
-from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.declared import Declared
-from tacita.parameters import parameters_of
+from tacita.declared import Declared, check_fields
+from tacita.parameters import Doc, Parameter, Shape, parameters_of
 from tacita.policy import Policy
 from tacita.progress import Progress, no_progress
 from tacita.protect.mechanism import Mechanism
@@ -74,8 +70,13 @@ class Step(Declared, ABC):
     version: ClassVar[int] = 1
     """Another number from the day on that the same seed would give other data; the log has it."""
 
-    label: str = field(default="", kw_only=True)
-    """What the log and the draws call the step; a plan gives it one. Two steps of a plan never have the same."""
+    ways: ClassVar[Mapping[str, type[Any]]] = MappingProxyType({})
+    """The ways in which it can be done, where each has parameters of its own: by its first parameter, its class."""
+
+    label: Annotated[
+        str,
+        Doc("What the log and the draws call the step; a plan gives it one. Two steps of a plan never have the same."),
+    ] = field(default="", kw_only=True)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -90,15 +91,15 @@ class Step(Declared, ABC):
         self.check_parameters()
 
     def check_parameters(self) -> None:
-        """Parameters are plain values: NumPy's become Python's, and a column of data is none."""
-        for each in dataclasses.fields(self):
-            object.__setattr__(self, each.name, _parameter(f"{each.name} of {self.kind()}", getattr(self, each.name)))
-        if not isinstance(self.label, str):
-            raise TacitaError(f"the label of a step must be a text; got {self.label!r}.")
-        for parameter in parameters_of(type(self)):
-            # What is not declared the step checks itself.
-            if parameter.doc:
-                object.__setattr__(self, parameter.name, parameter.checked(getattr(self, parameter.name)))
+        """Parameters are plain values, as they are declared: NumPy's become Python's, and a column of data is none."""
+        check_fields(self, self.kind())
+
+    @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """Its parameters: its own, then those that all steps have."""
+        every, shared = parameters_of(cls), parameters_of(CellStep)
+        own = tuple(each for each in every if each not in shared)
+        return (*own, *(each for each in every if each in shared))
 
     @classmethod
     def kind(cls) -> str:
@@ -125,6 +126,10 @@ class Step(Declared, ABC):
         return {name: value for name, value in self.to_dict().items() if name != "label"}
 
 
+def _who(_: str, given: Any) -> Any:
+    return checked_only(given)
+
+
 @dataclass(frozen=True)
 class CellStep(Step):
     """A step that changes cells: of all records, of some, or of each stratum apart."""
@@ -132,18 +137,17 @@ class CellStep(Step):
     selects_itself: ClassVar[bool] = False
     """Whether the step sees to `only` and `strata` itself, as where it counts all records but changes some."""
 
-    only: Any = field(default=None, kw_only=True)
-    """Who may be changed: a condition, as "income > 1000"; {"unsafe": "k_anonymity"}, who is unsafe by a measure when
-    the step runs; a column that is true for them; or record numbers. None: everybody."""
-    strata: tuple[str, ...] = field(default=(), kw_only=True)
-    """Variables: the step is applied to each group of records that agree in them apart."""
-
-    def check_parameters(self) -> None:
-        """Parameters are plain, and so is who may be changed."""
-        super().check_parameters()
-        object.__setattr__(self, "only", checked_only(self.only))
-        if getattr(self, "strata", None) is not None or getattr(type(self), "strata", None) is not None:
-            object.__setattr__(self, "strata", check.names("strata", self.strata))
+    only: Annotated[
+        Any,
+        Shape("condition, measure, column or record numbers", _who),
+        Doc(
+            "Who may be changed: a condition, as 'income > 1000'; {'unsafe': 'k_anonymity'}, who is unsafe by a "
+            "measure when the step runs; a column that is true for them; or record numbers. None: everybody."
+        ),
+    ] = field(default=None, kw_only=True)
+    strata: Annotated[
+        tuple[str, ...], Doc("Variables: the step is applied to each group of records that agree in them apart.")
+    ] = field(default=(), kw_only=True)
 
     def shown(self) -> dict[str, Any]:
         """The parameters as people read them: record numbers are counted."""
@@ -156,24 +160,7 @@ def _plain_first(step: Step, own: Callable[[Step], None]) -> None:
     own(step)
 
 
-def _parameter(what: str, value: Any) -> Any:
-    """A parameter that a plan file can hold; data among the parameters would be quoted by messages."""
-    if isinstance(value, np.ndarray) or type(value).__name__.endswith("Index"):
-        return tuple(value.tolist()) if np.ndim(value) else value.item()
-    if type(value).__name__ in ("Series", "DataFrame", "LazyFrame", "Table", "ChunkedArray", "Data", "Release"):
-        raise TacitaError(f"{what} must be plain values; got a {type(value).__name__}, name its columns instead.")
-    return check.python_number(value)
-
-
 def present(step: Step, names: tuple[str, ...], data: Data) -> tuple[str, ...]:
     """Names of variables that a step needs; an error names the step and those that are not there."""
     check.columns_exist(f"variables of {step.label or step.usual_label!r}", names, data.columns)
     return names
-
-
-def some_names(what: str, value: object) -> tuple[str, ...]:
-    """One or more names of variables."""
-    found = check.names(what, value)
-    if not found:
-        raise TacitaError(f"{what} must name at least one variable.")
-    return found

@@ -50,17 +50,38 @@ def step_of(given: Mapping[str, Any], known: Iterable[type[Step]] = ()) -> Step:
 def _class_of(name: Any, known: Iterable[type[Step]]) -> type[Step]:
     """The step of a name: one given by the caller, Tacita's own, or that of an installed package."""
     given = {step.kind(): step for step in known}
-    if name in given:
+    if isinstance(name, str) and name in given:
         return given[name]
-    if isinstance(name, str) and name in OWN:
+    if isinstance(name, str) and name in step_names():
+        return find_step(name)
+    raise TacitaError(
+        f"a step of a plan must say which it is, as step = 'suppress'; got {name!r}. "
+        f"{_hint(name, [*step_names(), *given])}"
+    )
+
+
+def step_names() -> tuple[str, ...]:
+    """All steps: Tacita's own, then those of installed packages."""
+    return tuple(dict.fromkeys([*OWN, *(each.name for each in entry_points(group=GROUP))]))
+
+
+def find_step(name: str) -> type[Step]:
+    """A step by its name in plan files: Tacita's own, or that of an installed package.
+
+    >>> find_step("round").__name__
+    'Round'
+    """
+    if name in OWN:
         return _own(name)
     added = {each.name: each for each in entry_points(group=GROUP)}
-    if isinstance(name, str) and name in added:
+    if name in added:
         return _loaded(added[name])
-    kinds = [*OWN, *given, *added]
-    near = difflib.get_close_matches(str(name), kinds, n=1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"The steps are {', '.join(kinds)}."
-    raise TacitaError(f"a step of a plan must say which it is, as step = 'suppress'; got {name!r}. {hint}")
+    raise TacitaError(f"there is no step {name!r}. {_hint(name, step_names())}")
+
+
+def _hint(name: Any, kinds: Iterable[str]) -> str:
+    near = difflib.get_close_matches(str(name), list(kinds), n=1)
+    return f"Did you mean {near[0]!r}?" if near else f"The steps are {', '.join(kinds)}."
 
 
 def _own(kind: str) -> type[Step]:

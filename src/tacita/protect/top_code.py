@@ -17,7 +17,7 @@ from tacita import check
 from tacita.arrays import Bools
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
-from tacita.parameters import AtLeast, Doc, NotEmpty, Share
+from tacita.parameters import AtLeast, Doc, NotEmpty, Shape, Share
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.numeric_column import Numbers, numbers_of, written
 from tacita.protect.recode.regroup import Column, column_of, gathered, regrouped
@@ -45,20 +45,40 @@ def centre(values: NDArray[Any], how: str) -> float:
     return math.fsum(values.tolist()) / len(values)
 
 
+def limits_of(what: str, given: Any) -> Any:
+    """A number, or a table of them by variable."""
+    if not isinstance(given, Mapping):
+        return check.exact_number(what, given)
+    return {name: check.exact_number(what, value) for name, value in check.mapping(what, given).items()}
+
+
+def replacement(what: str, given: Any) -> Any:
+    """What replaces coded values: a word, a number, or a text."""
+    if isinstance(given, bool) or not isinstance(given, str | int | float) or given == "":
+        raise TacitaError(f"{what} must be {', '.join(map(repr, WORDS))}, a number or a text; got {given!r}.")
+    return given if isinstance(given, str) else check.exact_number(what, given)
+
+
 @dataclass(frozen=True)
 class EndCode(CellStep):
     """What top and bottom coding share."""
 
     variables: Annotated[tuple[str, ...], NotEmpty(), Doc("The variables, which must hold numbers.")]
-    at: Any = None
-    """The limit: a number, or one per variable, as {"income": 90000}."""
+    at: Annotated[
+        Any,
+        Shape("number, or one per variable", limits_of),
+        Doc("The limit: a number, or one per variable, as {'income': 90000}."),
+    ] = None
     share: Annotated[
         float | None,
         Share(zero=False, one=False),
         Doc("Or the limit is a quantile: this share of the records lies at or below it."),
     ] = None
-    value: Any = "threshold"
-    """What replaces them: 'threshold', 'mean' or 'median' of those coded, a number, or the name of a category."""
+    value: Annotated[
+        Any,
+        Shape("`threshold`, `mean`, `median`, number or text", replacement),
+        Doc("What replaces them: the limit, the mean or median of those coded, a number, or the name of a category."),
+    ] = "threshold"
     together: Annotated[
         bool, Doc("Whether all variables of a record are coded where one of them is beyond its limit.")
     ] = False
@@ -73,27 +93,12 @@ class EndCode(CellStep):
     def __post_init__(self) -> None:
         if (self.at is None) == (self.share is None):
             raise TacitaError(f"{self.kind()} needs either at (a limit) or share (a quantile); give one of them.")
-        if self.share is None:
-            self._set("at", self._limits())
-        value = check.python_number(self.value)
-        if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
-            raise TacitaError(f"value must be {', '.join(map(repr, WORDS))}, a number or a text; got {value!r}.")
-        self._set("value", value if isinstance(value, str) else _number("value", value))
+        if isinstance(self.at, Mapping) and sorted(self.at) != sorted(self.variables):
+            raise TacitaError(f"at must have one limit for each of the variables; got it for {check.quoted(self.at)}.")
         if self.together and self.value == "threshold":
             raise TacitaError(
                 "together codes values below their limit too; pass value='mean', 'median', a number or a text."
             )
-
-    def _set(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
-
-    def _limits(self) -> Any:
-        if not isinstance(self.at, Mapping):
-            return _number("at", self.at)
-        limits = {name: _number("at", value) for name, value in check.mapping("at", self.at).items()}
-        if sorted(limits) != sorted(self.variables):
-            raise TacitaError(f"at must have one limit for each of the variables; got it for {check.quoted(limits)}.")
-        return limits
 
     def _beyond(self, column: Numbers, limit: float) -> Bools:
         """Where values are beyond the limit, strictly; whole numbers are compared with whole ones, and so exactly."""
@@ -230,13 +235,6 @@ class BottomCode(EndCode):
         rank = max(1, math.ceil((1 - Fraction(str(share))) * len(values)))
         found: float = np.partition(values, len(values) - rank)[len(values) - rank].item()
         return found
-
-
-def _number(what: str, value: Any) -> float:
-    """A number; a whole one stays whole, and exact."""
-    number = check.python_number(value)
-    whole = isinstance(number, int) and not isinstance(number, bool)
-    return int(number) if whole else check.number(what, number)
 
 
 def few_share(name: str, sharing: int, k: int | None) -> list[str]:

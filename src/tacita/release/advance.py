@@ -14,6 +14,7 @@ import numpy as np
 from tacita import frame
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
+from tacita.data.data import OriginalWeights
 from tacita.policy import Policy
 from tacita.progress import Progress, no_progress
 from tacita.protect.parts import applied
@@ -79,10 +80,23 @@ def advance(state: State, step: Step, progress: Progress = no_progress) -> State
     fresh = known.with_perturbed(now.perturbed | made.perturbed)
     done = changes(now, fresh, step, made)
     log.info("step %s: %d cells changed", step.label, sum(done.cells.values()))
+    fresh = _with_original_weights(fresh, done, state)
     remaining = restricted(_followed(who, now, fresh), fresh.columns)
     if remaining is None:
         raise TacitaError(f"step {step.label!r} removes every key of the scenario; keep at least one key.")
     return replace(state, data=fresh, scenario=remaining, steps=(*state.steps, step), changes=(*state.changes, done))
+
+
+def _with_original_weights(fresh: Data, done: Changes, state: State) -> Data:
+    """The data with the weights as they were, once a step has changed or dropped them."""
+    name = state.original_scenario.weight
+    if name is None or not (name in done.cells or name in done.variables_removed or state.data.original_weights):
+        return fresh
+    was, now = shared_rows(state.original.record, fresh.record)
+    # Records that a step added stand for what the release says, or for themselves.
+    weights = fresh.numbers(name).copy() if name in fresh.columns else np.ones(len(fresh))
+    weights[now] = state.original.numbers(name)[was]
+    return replace(fresh, original_weights=OriginalWeights(name, weights))
 
 
 def labelled(step: Step, taken: tuple[str, ...]) -> Step:

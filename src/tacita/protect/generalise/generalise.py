@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -14,8 +14,10 @@ from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import check_keys
+from tacita.parameters import Above, AtLeast, Doc, OneOf, Shape, Share
 from tacita.protect.generalise.choice import RECODINGS, Choice, choose
 from tacita.protect.generalise.file import File, check_labels, prepared
+from tacita.protect.generalise.key_tables import hierarchies_of, levels_of, weights_of
 from tacita.protect.generalise.loss import COSTS, LOSSES, make_loss
 from tacita.protect.generalise.released import released
 from tacita.protect.generalise.requirements import Judge, Requirements
@@ -52,72 +54,88 @@ class Generalise(CellStep):
     ['30-34', '30-34', '45-49', '45-49']
     """
 
-    hierarchies: Mapping[str, Hierarchy]
-    """By key its hierarchy; a key without one stays as it is. In a plan file a table with its kind, or a CSV path."""
-    k: int | None = field(default=None, kw_only=True)
-    """Every record must share its key with at least k - 1 others; None: the policy's k."""
-    limit: float = field(default=0.05, kw_only=True)
-    """The greatest share of records that may be suppressed; none are blanked where a blank is itself a category."""
-    suppress: str = field(default="blank", kw_only=True)
-    """What becomes of suppressed records: blank, all their keys are; or remove, they are left out of the file."""
-    recoding: str = field(default="global", kw_only=True)
-    """Who may have levels of their own: global, nobody; outliers; local, every record."""
-    loss: str = field(default="granularity", kw_only=True)
-    """What is made least: granularity, precision, entropy, lambda, discernibility or class_size."""
-    weights: Mapping[str, float] = field(default_factory=dict, kw_only=True)
-    """By key how much its loss matters, 1 unless given; a key of weight 0 may be generalised for nothing."""
-    levels: Mapping[str, tuple[int, int]] = field(default_factory=dict, kw_only=True)
-    """By key the least and the greatest level that may be chosen."""
-    sensitive: tuple[str, ...] = field(default=(), kw_only=True)
-    """The sensitive variables of l and t; none: the scenario's."""
-    distinct_l: int | None = field(default=None, kw_only=True)
-    """At least so many different sensitive values in every group."""
-    entropy_l: float | None = field(default=None, kw_only=True)
-    """At least this exponential of the entropy in every group."""
-    recursive_l: int | None = field(default=None, kw_only=True)
-    """Recursive (c, l)-diversity of every group."""
-    c: float = field(default=2.0, kw_only=True)
-    """The constant of recursive (c, l)-diversity."""
-    t: float | None = field(default=None, kw_only=True)
-    """No group's distribution may be farther from the file's."""
-    checks: int = field(default=10_000, kw_only=True)
-    """How many choices of levels may be tried before the search is stopped: the same result on every machine."""
-    seconds: float | None = field(default=None, kw_only=True)
-    """How long the search may take; what it finds then depends on the machine."""
+    hierarchies: Annotated[
+        Mapping[str, Hierarchy],
+        Shape("table of hierarchies by key", hierarchies_of),
+        Doc(
+            "By key its hierarchy; a key without one stays as it is. In a plan file a table with its kind, or a CSV "
+            "path."
+        ),
+    ]
+    k: Annotated[
+        int | None,
+        AtLeast(2),
+        Doc("Every record must share its key with at least k - 1 others; None: the policy's k."),
+    ] = field(default=None, kw_only=True)
+    limit: Annotated[
+        float,
+        Share(),
+        Doc(
+            "The greatest share of records that may be suppressed; none are blanked where a blank is itself a category."
+        ),
+    ] = field(default=0.05, kw_only=True)
+    suppress: Annotated[
+        str,
+        OneOf(SUPPRESSIONS),
+        Doc("What becomes of suppressed records: all their keys are blank, or they are left out of the file."),
+    ] = field(default="blank", kw_only=True)
+    recoding: Annotated[
+        str,
+        OneOf(RECODINGS),
+        Doc("Who may have levels of their own: nobody; those who would be suppressed; every record."),
+    ] = field(default="global", kw_only=True)
+    loss: Annotated[str, OneOf(LOSSES), Doc("What is made least.")] = field(default="granularity", kw_only=True)
+    weights: Annotated[
+        Mapping[str, float],
+        Shape("table of numbers by key, at least 0", weights_of),
+        Doc("By key how much its loss matters, 1 unless given; a key of weight 0 may be generalised for nothing."),
+    ] = field(default_factory=dict, kw_only=True)
+    levels: Annotated[
+        Mapping[str, tuple[int, int]],
+        Shape("table of two levels by key", levels_of),
+        Doc("By key the least and the greatest level that may be chosen, as {'age': (0, 2)}."),
+    ] = field(default_factory=dict, kw_only=True)
+    sensitive: Annotated[tuple[str, ...], Doc("The sensitive variables of l and t; none: the scenario's.")] = field(
+        default=(), kw_only=True
+    )
+    distinct_l: Annotated[
+        int | None, AtLeast(2), Doc("At least so many different sensitive values in every group.")
+    ] = field(default=None, kw_only=True)
+    entropy_l: Annotated[float | None, Above(1), Doc("At least this exponential of the entropy in every group.")] = (
+        field(default=None, kw_only=True)
+    )
+    recursive_l: Annotated[int | None, AtLeast(2), Doc("Recursive (c, l)-diversity of every group.")] = field(
+        default=None, kw_only=True
+    )
+    c: Annotated[float, Above(0), Doc("The constant of recursive (c, l)-diversity.")] = field(default=2.0, kw_only=True)
+    t: Annotated[float | None, Share(), Doc("No group's distribution may be farther from the file's.")] = field(
+        default=None, kw_only=True
+    )
+    checks: Annotated[
+        int,
+        AtLeast(1),
+        Doc("How many choices of levels may be tried before the search is stopped: the same on every machine."),
+    ] = field(default=10_000, kw_only=True)
+    seconds: Annotated[
+        float | None,
+        Above(0),
+        Doc("How long the search may take; what it finds then depends on the machine."),
+    ] = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        given = check.mapping("hierarchies", self.hierarchies)
-        put(self, "hierarchies", {name: Hierarchy.of(each, name) for name, each in given.items()})
-        if not given:
-            raise TacitaError("hierarchies must be given for at least one key, as {'age': Hierarchy.intervals([5])}.")
-        check.one_of("suppress", self.suppress, SUPPRESSIONS)
-        check.one_of("recoding", self.recoding, RECODINGS)
-        check.one_of("loss", self.loss, LOSSES)
-        put(self, "limit", check.share("limit", check.python_number(self.limit)))
-        put(self, "sensitive", check.names("sensitive", self.sensitive))
-        put(self, "checks", check.whole("checks", self.checks, 1))
-        for name, least in (("k", 2), ("distinct_l", 2), ("recursive_l", 2)):
-            if getattr(self, name) is not None:
-                put(self, name, check.whole(name, getattr(self, name), least))
-        self._check_numbers()
-        self._check_tables()
-        self._check_parts()
-
-    def _check_numbers(self) -> None:
-        for name, least in (("entropy_l", 1.0), ("c", 0.0), ("seconds", 0.0)):
-            value = getattr(self, name)
-            if (value is not None or name == "c") and check.number(name, value) <= least:
-                raise TacitaError(f"{name} must be above {least:g}; got {value!r}.")
-        if self.t is not None:
-            check.share("t", self.t)
+        if self.weights and self.loss not in COSTS:
+            raise TacitaError(
+                f"weights of keys are not for the loss {self.loss!r}, which only counts cells; drop them."
+            )
+        for name, (_, high) in self.levels.items():
+            if name not in self.hierarchies:
+                raise TacitaError(f"levels are of keys with a hierarchy; {name!r} has none.")
+            self.hierarchies[name].check_level(high, name)
         if self.t is not None and self.suppress == "remove" and self.limit > 0:
             raise TacitaError(
                 "t is the distance from the whole file, which changes when records are removed; pass suppress='blank' "
                 "or limit=0."
             )
-
-    def _check_parts(self) -> None:
         if self.only is not None:
             raise TacitaError(
                 "generalise is for all records, since one at a coarser level looks like none of the others; use "
@@ -125,24 +143,6 @@ class Generalise(CellStep):
             )
         if self.strata and self.t is not None:
             raise TacitaError("t is the distance from the whole file, not from a stratum; drop strata or t.")
-
-    def _check_tables(self) -> None:
-        given_weights = check.mapping("weights", self.weights)
-        weights = {name: check.number(f"the weight of {name!r}", each) for name, each in given_weights.items()}
-        if any(weight < 0 for weight in weights.values()):
-            raise TacitaError("weights must be at least 0.")
-        if weights and self.loss not in COSTS:
-            raise TacitaError(
-                f"weights of keys are not for the loss {self.loss!r}, which only counts cells; drop them."
-            )
-        object.__setattr__(self, "weights", weights)
-        levels = {}
-        for name, given in check.mapping("levels", self.levels).items():
-            if name not in self.hierarchies:
-                raise TacitaError(f"levels are of keys with a hierarchy; {name!r} has none.")
-            low, high = _pair(name, given)
-            levels[name] = (low, self.hierarchies[name].check_level(high, name))
-        object.__setattr__(self, "levels", levels)
 
     def __str__(self) -> str:
         # The rows of a hierarchy may be thousands, and a log is read by people.
@@ -290,17 +290,6 @@ class Generalise(CellStep):
 
 def _telling(names: tuple[str, ...]) -> str:
     return f"a blank of {check.quoted(names)} stands for not applicable, so nobody is blanked"
-
-
-def _pair(name: str, given: Any) -> tuple[int, int]:
-    try:
-        low, high = given
-    except (TypeError, ValueError):
-        raise TacitaError(f"levels of {name!r} must be the least and the greatest, as (0, 2); got {given!r}.") from None
-    low, high = (check.whole(f"the level of {name!r}", each, 0) for each in (low, high))
-    if low > high:
-        raise TacitaError(f"the least level of {name!r} must not be above the greatest; got {low} and {high}.")
-    return low, high
 
 
 def _in_words(records: Mapping[str, int]) -> str:

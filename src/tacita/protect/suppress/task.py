@@ -12,7 +12,7 @@ from tacita.arrays import Codes, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.source import distinct_keys
-from tacita.keys.table import survey_weights
+from tacita.keys.table import population_weights
 from tacita.policy import Policy
 from tacita.protect.suppress.combinations import Requirement, bits, of_sizes
 from tacita.protect.suppress.households import HouseholdGoal
@@ -84,7 +84,7 @@ def prepared(asked: Asked, data: Data, scenario: Scenario, policy: Policy) -> Ta
     if not keys:
         raise TacitaError("all keys are strata, which are never suppressed; name strata that are not keys.")
     columns = [data.coded(name, scenario.not_applicable.get(name, ())).codes for name in keys]
-    weights = survey_weights(data, scenario)
+    weights = population_weights(data, scenario)
     attack = tried(scenario.attack, len(data), scenario.attack_probability, weights)
     needs: list[Requirement] = []
     for name, key_set in sets.items():
@@ -105,7 +105,9 @@ def prepared(asked: Asked, data: Data, scenario: Scenario, policy: Policy) -> Ta
         rule=scenario.missing,
         strata=_numbers(strata, data) if strata else None,
         weights=weights if limited else None,
-        risk=link_risk(_ratio(scenario, len(data)), scenario.attack) if limited else None,
+        risk=link_risk(None if weights is not None else _ratio(scenario, len(data)), scenario.attack)
+        if limited
+        else None,
         goal=goal,
         shared=_shared(asked, keys, data, scenario),
         kept=kept,
@@ -216,10 +218,8 @@ def _kept(keys: tuple[str, ...], data: Data, scenario: Scenario) -> tuple[int, t
     return bits(keys.index(name) for name in names), ((said,) if said else ())
 
 
-def _ratio(scenario: Scenario, size: int) -> float | None:
-    """N/n; None where there are weights."""
-    if scenario.weight is not None:
-        return None
+def _ratio(scenario: Scenario, size: int) -> float:
+    """N/n, where there are no weights."""
     if scenario.population_size is not None:
         return scenario.population_size / size
     return 1.0 / scenario.sampling_fraction if scenario.sampling_fraction is not None else 1.0

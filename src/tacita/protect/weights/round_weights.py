@@ -11,11 +11,11 @@ from tacita import frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.parameters import Above, AtLeast, Doc
+from tacita.parameters import Above, AtLeast, AtMost, Doc
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, CellStep, Context
 from tacita.protect.weights.totals import greatest_change
-from tacita.protect.weights.units import Weighed, checked_weight_name, said_of_households, weighed, with_weights
+from tacita.protect.weights.units import Weighed, WeightName, said_of_households, weighed, with_weights
 from tacita.random import Draws
 
 SNAP = 1e-9
@@ -105,21 +105,17 @@ class RoundWeights(CellStep):
     """
 
     base: Annotated[float | None, Above(0), Doc("Round to multiples of this; 1 unless digits are given.")] = None
-    digits: Annotated[int | None, AtLeast(1), Doc("Or to so many significant digits.")] = None
+    digits: Annotated[int | None, AtLeast(1), AtMost(MOST_DIGITS), Doc("Or to so many significant digits.")] = None
     keep_total: Annotated[bool, Doc("Whether the total is kept; otherwise each weight is rounded by itself.")] = True
     within: Annotated[
         tuple[str, ...], Doc("Variables in whose groups the total is kept; none: in the whole file.")
     ] = ()
     random: Annotated[bool, Doc("Whether up or down is drawn, without bias.")] = False
-    weight: str | None = None
-    """The weight; none: the scenario's."""
+    weight: WeightName = None
 
     def __post_init__(self) -> None:
         if self.base is not None and self.digits is not None:
             raise TacitaError("round_weights takes either base (round to its multiples) or digits; give one of them.")
-        if (self.digits or 0) > MOST_DIGITS:
-            raise TacitaError(f"digits must be at most {MOST_DIGITS}, all that a weight has; got {self.digits!r}.")
-        checked_weight_name(self.weight)
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with rounded weights."""

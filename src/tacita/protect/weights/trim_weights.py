@@ -15,7 +15,7 @@ from tacita.parameters import Above, Doc, Share
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, CellStep, Context
 from tacita.protect.weights.totals import cell_totals, check_limits, scaled_between
-from tacita.protect.weights.units import Weighed, checked_weight_name, said_of_households, weighed, with_weights
+from tacita.protect.weights.units import Weighed, WeightName, said_of_households, weighed, with_weights
 
 ROUNDING = 1e-6
 """0.29 of 100 records are 29, not 28.999999999999996."""
@@ -58,8 +58,7 @@ class TrimWeights(CellStep):
     within: Annotated[
         tuple[str, ...], Doc("Variables in whose groups the total is kept; none: in the whole file.")
     ] = ()
-    weight: str | None = None
-    """The weight; none: the scenario's."""
+    weight: WeightName = None
 
     def __post_init__(self) -> None:
         if self.most is not None and self.share is not None:
@@ -68,7 +67,6 @@ class TrimWeights(CellStep):
             raise TacitaError("trim_weights needs a limit; give least, most or share.")
         if self.least is not None and self.most is not None and self.least >= self.most:
             raise TacitaError(f"least must be below most; got {self.least!r} and {self.most!r}.")
-        checked_weight_name(self.weight)
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with trimmed weights."""

@@ -6,7 +6,7 @@ is a function of its records alone.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,13 @@ from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import survey_weights
+from tacita.parameters import COLUMN, Doc
 from tacita.protect.step import Context, Step, present
 from tacita.scenario import Scenario
 
 Kind = TypeVar("Kind", bound=np.generic)
+WeightName = Annotated[str | None, COLUMN, Doc("The weight; none: the scenario's.")]
+"""The parameter of all steps that change weights."""
 
 
 class Units(NamedTuple):
@@ -135,9 +138,3 @@ def with_weights(data: Data, given: Weighed, fresh: Floats, whole: bool = False)
     """The data with new weights by unit."""
     values = fresh[given.units.unit]
     return data.with_columns({given.name: frame.whole_numbers(values) if whole else values})
-
-
-def checked_weight_name(weight: object) -> None:
-    """The weight is the name of a column, or none."""
-    if weight is not None and not isinstance(weight, str):
-        raise TacitaError(f"weight must be the name of a column; got {weight!r}.")

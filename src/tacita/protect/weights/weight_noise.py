@@ -9,13 +9,12 @@ import numpy as np
 
 from tacita import check
 from tacita.arrays import Floats
-from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.parameters import AtLeast, Doc
+from tacita.parameters import Above, AtLeast, AtMost, Doc
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, CellStep, Context
 from tacita.protect.weights.totals import cell_totals, check_limits, scaled_between
-from tacita.protect.weights.units import Weighed, checked_weight_name, said_of_households, weighed, with_weights
+from tacita.protect.weights.units import Weighed, WeightName, said_of_households, weighed, with_weights
 from tacita.random import Draws
 
 
@@ -36,7 +35,7 @@ class WeightNoise(CellStep):
     are log-normal, so that weights stay positive: w' = max(c w exp(sd z - sd^2/2), least), with c such that the total
     is kept.
 
-    The weight then counts as perturbed: F and the risk that rests on it are no longer valid, which `assess` says.
+    The weight then counts as perturbed. The risk of the release comes from the weights as they were.
 
     >>> import tacita as tc, polars as pl
     >>> people = pl.DataFrame({"sex": ["f", "m"] * 50, "w": [10.0] * 50 + [30.0] * 50})
@@ -46,20 +45,14 @@ class WeightNoise(CellStep):
     (2000.0, 100)
     """
 
-    sd: float
-    """Standard deviation of the factors; 0.1 changes weights by about 10 %."""
+    sd: Annotated[
+        float, Above(0), AtMost(5), Doc("Standard deviation of the factors; 0.1 changes weights by about 10 %.")
+    ]
     least: Annotated[float, AtLeast(0), Doc("No weight is put below this: a unit stands for at least itself.")] = 1.0
     within: Annotated[
         tuple[str, ...], Doc("Variables in whose groups the total is kept; none: in the whole file.")
     ] = ()
-    weight: str | None = None
-    """The weight; none: the scenario's."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sd", check.number("sd", self.sd))
-        if not 0 < self.sd <= 5:
-            raise TacitaError(f"sd must be above 0 and at most 5; got {self.sd!r}.")
-        checked_weight_name(self.weight)
+    weight: WeightName = None
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with noise on the weights."""

@@ -12,7 +12,7 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Bools, Floats
 from tacita.keys import exact_sums
-from tacita.keys.table import KeyTable, key_table, survey_weights
+from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.measures import measure
 from tacita.parameters import Doc, OneOf, Share
 from tacita.result import Result
@@ -218,7 +218,7 @@ def individual_risk(
     [0.0443, 0.0443, 0.1577]
     """
     table = key_table(data, scenario, keys, register)
-    weights = survey_weights(data, scenario) if scenario.attack == "M5" else None
+    weights = population_weights(data, scenario) if scenario.attack == "M5" else None
     key = ("individual_risk", id(table), scenario.attack, method, quantile)
     risk: IndividualRisk = data.once(key, lambda: IndividualRisk.of(table, scenario, weights, method, quantile))
     return risk

@@ -156,7 +156,7 @@ class Hierarchy(ABC):
         return made
 
     @staticmethod
-    def of(given: Any, name: str = "the variable") -> Hierarchy:
+    def of(given: Any, name: str = "") -> Hierarchy:
         """A hierarchy itself, of a table with its kind, or of the path of a CSV file."""
         if isinstance(given, Hierarchy):
             return given
@@ -164,9 +164,8 @@ class Hierarchy(ABC):
             return Hierarchy.from_dict(given)
         if isinstance(given, str | Path):
             return Hierarchy.csv(given)
-        raise TacitaError(
-            f"the hierarchy of {name!r} must be a Hierarchy or the path of a CSV file; got {type(given).__name__}."
-        )
+        what = f"the hierarchy of {name!r}" if name else "hierarchy"
+        raise TacitaError(f"{what} must be a Hierarchy or the path of a CSV file; got {type(given).__name__}.")
 
     @staticmethod
     def csv(path: str | Path, *, delimiter: str | None = None, header: bool = False, redact: bool = True) -> Hierarchy:

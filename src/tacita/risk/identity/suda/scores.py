@@ -11,7 +11,7 @@ from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys import exact_sums
-from tacita.keys.table import survey_weights
+from tacita.keys.table import population_weights
 from tacita.scenario import Scenario
 
 NO_DIS = 28
@@ -65,7 +65,7 @@ def dis_scores(score: Floats, pairs: int, fraction: float, keys: int) -> Floats:
 
 def sampling_fraction_of(data: Data, scenario: Scenario) -> float:
     """The share of the population in the file, at most 1: n over the sum of weights, n/N, or 1 without either."""
-    weights = survey_weights(data, scenario)
+    weights = population_weights(data, scenario)
     if weights is not None:
         limbs = exact_sums.group_sums(weights, np.zeros(len(weights), dtype=np.int64), 1, exact_sums.WEIGHT_BITS)
         return min(1.0, len(weights) / float(exact_sums.as_float(limbs, exact_sums.WEIGHT_BITS)[0]))

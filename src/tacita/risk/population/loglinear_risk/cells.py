@@ -13,7 +13,7 @@ from tacita import check
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.keys.table import KeyTable, key_table, survey_weights
+from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.scenario import MissingRule, Scenario
 
 MOST_CELLS = 50_000_000
@@ -104,7 +104,7 @@ def classify(
     flat = np.ravel_multi_index(tuple(codes.T), shape)
     order = np.argsort(flat)
     listed = np.flatnonzero(complete)[order]
-    squares, inverses = _weight_sums(table, survey_weights(data, scenario))
+    squares, inverses = _weight_sums(table, population_weights(data, scenario))
     one = np.empty(len(table.codes), dtype=np.int64)
     one[table.row] = data.record
     return Classification(

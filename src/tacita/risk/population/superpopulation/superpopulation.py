@@ -13,7 +13,7 @@ from tacita import check, frame
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.keys import exact_sums
-from tacita.keys.table import KeyTable, key_table, survey_weights
+from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc
 from tacita.result import Result, columns, number, percent
@@ -265,7 +265,7 @@ def superpopulation(
     >>> round(found.estimate.population_uniques, 2), found.uniques
     (2.63, 2)
     """
-    table, weights = key_table(data, scenario, keys), survey_weights(data, scenario)
+    table, weights = key_table(data, scenario, keys), population_weights(data, scenario)
     names = _names(models)
     records = table.records[table.complete]
     size = int(records.sum())

@@ -1,0 +1,112 @@
+"""New values: every old value to its target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated, Any
+
+from tacita import check
+from tacita.check import TacitaError
+from tacita.parameters import Doc, OneOf, Shape
+from tacita.protect.recode.hierarchies.table import as_text
+from tacita.protect.recode.regroup import gathered, is_number, joined_labels
+from tacita.protect.recode.ways.way import Found, Source, Way, absent
+
+Pairs = tuple[tuple[Any, Any], ...]
+"""Old and new values, or values and labels."""
+
+
+def new_values(what: str, given: Any) -> Pairs:
+    """A mapping as pairs, which a plan file can hold: its tables have texts for names only."""
+    return _pairs(what, given, (str, int, float), "a text or a number for each value")
+
+
+def texts_of_codes(what: str, given: Any) -> Pairs:
+    """Labels by code, as pairs."""
+    return () if absent(given) else _pairs(what, given, (str,), "a text for each code")
+
+
+def _pairs(what: str, given: Any, kinds: tuple[type, ...], wanted: str) -> Pairs:
+    pairs = given.items() if isinstance(given, Mapping) else given
+    try:
+        found = tuple((check.python_number(old), check.python_number(new)) for old, new in pairs)
+    except (TypeError, ValueError):
+        found = ()
+    if not found:
+        raise TacitaError(f"{what} must be old and new values, as in {{1: 'a', 2: 'a'}}; got {given!r}.")
+    for old, new in found:
+        if not isinstance(old, str | int | float | date) or not isinstance(new, kinds):
+            raise TacitaError(f"{what} must have {wanted}; got {new!r} for {old!r}.")
+    check.unique_names(f"values of {what}", [as_text(old) for old, _ in found])
+    return found
+
+
+Unmatched = Annotated[
+    str, OneOf(("keep", "error")), Doc("What becomes of values without a target: they stay, or are an error.")
+]
+Labels = Annotated[
+    Any,
+    Shape("table of texts by code", texts_of_codes),
+    Doc("What the new codes mean, as {1: 'north'}; unless given, joined from the labels of the old ones."),
+]
+
+
+def targeted(source: Source, targets: Mapping[Any, Any], labels: Pairs, unmatched: str, way: str) -> Found:
+    """Groups of values with the same target; a value without one stays, or is an error."""
+    plain = source.column.plain
+    alone = [at for at, value in enumerate(plain) if targets[value] is None]
+    remark = ""
+    if alone:
+        values = check.counted(len(alone), "value")
+        records = check.counted(int(source.column.counts[alone].sum()), "record")
+        if unmatched == "error":
+            raise TacitaError(f"column {source.name!r} has {values} in {records} without a target; complete the {way}.")
+        remark = f"{values} in {records} without a target {'stays' if len(alone) == 1 else 'stay'}"
+    if len(alone) == len(plain):
+        return Found(None, remark)
+    becomes = {code: code if target is None else target for code, target in targets.items()}
+    # A text that replaces a number speaks for itself.
+    alike = {code: new for code, new in becomes.items() if is_number(code) == is_number(new)}
+    named = joined_labels(source.known, alike) | own_labels(labels, becomes.values())
+    groups = gathered([becomes[value] for value in plain], named, ascending=source.ascending)
+    return Found(groups._replace(given=True), remark)
+
+
+def own_labels(labels: Pairs, values: Iterable[Any]) -> dict[Any, str]:
+    """The labels that a way gives, of the values that there are."""
+    by_text = {as_text(value): value for value in values}
+    return {by_text[as_text(code)]: text for code, text in labels if as_text(code) in by_text}
+
+
+@dataclass(frozen=True)
+class NewValues(Way):
+    """New values by old ones; values are found by their text, so that 7 in a plan file is 7 in the data.
+
+    >>> NewValues({3: 3, 4: 3}).mapping
+    ((3, 3), (4, 3))
+    """
+
+    mapping: Annotated[
+        Any, Shape("table of new values by old ones", new_values), Doc("New values by old ones, as {1: 1, 2: 1, 3: 2}.")
+    ]
+    unmatched: Unmatched = "keep"
+    labels: Labels = ()
+
+    @property
+    def named_codes(self) -> frozenset[str]:
+        """The old values."""
+        return frozenset(as_text(old) for old, _ in self.mapping)
+
+    def found(self, source: Source) -> Found:
+        """The target of every value."""
+        by_text = {as_text(old): new for old, new in self.mapping}
+        wrong = [code for code in source.declared if as_text(code) in by_text]
+        if wrong:
+            raise TacitaError(
+                f"mapping must leave codes of {source.name!r} alone that are declared missing; got "
+                f"{check.quoted(wrong)}."
+            )
+        targets = {code: by_text.get(as_text(code)) for code in source.code_list}
+        return targeted(source, targets, self.labels, self.unmatched, "mapping")
