@@ -1,7 +1,12 @@
 """Project files, `tacita protect` and `tacita run`."""
 
 import errno
+import json
 import os
+import signal
+import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -114,12 +119,15 @@ def test_tacita_run(home: Path, run: Run) -> None:
 
 
 def test_tacita_protect_repeats_with_a_seed_file(home: Path, run: Run) -> None:
+    tc.Policy(k=None, risk=1.0, rate=None).save(home / "policy.toml")
     arguments = [home / "people.csv", "--plan", home / "plan.toml", "--scenario", home / "scenario.toml"]
+    arguments += ["--policy", home / "policy.toml"]
     code, _, err = run(
         "protect", *arguments, "--out", home / "one", "--formats", "csv,parquet", "--rule", "income >= 0"
     )
     assert (code, err) == (0, "")
     seed = home / "one" / "internal" / "seed.txt"
+    assert seed.read_text().startswith("# for internal use only: whoever knows this seed can undo the protection\n")
     code, *_ = run("protect", *arguments, "--out", home / "two", "--formats", "csv", "--seed-file", seed)
     assert code == 0
     one, two = (home / name / "public" / "data.csv" for name in ("one", "two"))
@@ -132,20 +140,145 @@ def test_tacita_protect_repeats_with_a_seed_file(home: Path, run: Run) -> None:
     )
 
 
-def test_a_release_that_breaks_the_policy_is_not_written(home: Path, run: Run) -> None:
-    code, out, _ = run(
-        "protect", home / "people.csv", "--plan", home / "plan.toml", "--keys", "sex,income", "--out", home / "bad",
-        "--fail-if-unsafe",
-    )  # fmt: skip
-    assert code == 2, "the scenario names no identifiers"
-    (home / "round.toml").write_text("[[plan.steps]]\nstep = 'round'\nvariables = ['income']\nbase = 10\n")
-    code, out, _ = run(
-        "protect", home / "people.csv", "--plan", home / "round.toml", "--keys", "sex,income", "--out", home / "bad",
-        "--fail-if-unsafe",
-    )  # fmt: skip
-    assert code == 1
-    assert out.endswith("nothing written: the release does not keep the policy\n")
+def test_overwriting_deletes_no_input_and_nothing_added_by_hand(home: Path, run: Run) -> None:
+    """Files put into the folder by hand went with it, and so did the input where it lay there."""
+    assert run("run", home / "project.toml")[0] == 0
+    seed = home / "out" / "internal" / "seed.txt"
+    code, _, err = run("run", home / "project.toml", "--overwrite", "--seed-file", seed)
+    assert (code, err) == (
+        2,
+        "tacita: folder 'out' holds 'internal/seed.txt', which this run reads and replacing the folder would delete; "
+        "choose another folder.\n",
+    )
+    words = ["protect", home / "out" / "public" / "data.csv", "--plan", home / "plan.toml", "--keys", "sex"]
+    code, _, err = run(*words, "--out", home / "out", "--overwrite")
+    assert code == 2 and "holds 'public/data.csv', which this run reads" in err
+    (home / "out" / "public" / "letter.txt").write_text("from the minister")
+    code, _, err = run("run", home / "project.toml", "--overwrite")
+    assert (code, err) == (
+        2,
+        "tacita: folder 'out' also holds 'public/letter.txt', which replacing it would delete and Tacita did not "
+        "write; move that away, or choose another folder.\n",
+    )
+    assert (home / "out" / "public" / "letter.txt").read_text() == "from the minister"
+    code, _, err = run("assess", home / "people.csv", "--keys", "sex", "--out", home / "risk")
+    assert (code, err) == (0, "")
+    (home / "risk" / "scenario.toml").write_bytes((home / "scenario.toml").read_bytes())
+    words = ["assess", home / "people.csv", "--scenario", home / "risk" / "scenario.toml"]
+    code, _, err = run(*words, "--out", home / "risk", "--overwrite")
+    assert code == 2 and "holds 'scenario.toml', which this run reads" in err
+
+
+ROUND = "[[plan.steps]]\nstep = 'round'\nvariables = ['income']\nbase = 10\n"
+REFUSED = (
+    "tacita: nothing written, since the release is not safe; change the plan, or give the reason with --accept-unsafe "
+    "to write it as not for publication.\n"
+)
+
+
+@pytest.fixture
+def unsafe(home: Path) -> list[object]:
+    (home / "round.toml").write_text(ROUND)
+    words = ["protect", home / "people.csv", "--plan", home / "round.toml", "--keys", "sex,income"]
+    return [*words, "--formats", "csv", "--out", home / "bad"]
+
+
+def test_a_release_that_breaks_the_policy_is_not_written(home: Path, unsafe: list[object], run: Run) -> None:
+    """It was written as for publication, with exit code 0."""
+    code, out, err = run(*unsafe)
+    assert (code, err) == (1, REFUSED)
+    assert out.startswith("The release is NOT SAFE under this policy: 8 records below k = 3")
     assert not (home / "bad").exists()
+    code, _, err = run(*unsafe, "--accept-unsafe", " ")
+    assert code == 2
+    assert err == "tacita: accept_unsafe must be the reason in words, as 'for the safe centre only'; got ' '.\n"
+
+
+def test_an_accepted_one_says_that_it_is_not_for_publication(home: Path, unsafe: list[object], run: Run) -> None:
+    code, out, err = run(*unsafe, "--accept-unsafe", "for the\nsafe centre")
+    assert (code, err) == (0, "")
+    bad = home / "bad"
+    assert out.endswith(f"written: {bad / 'not_for_publication'} and {bad / 'internal'}, both to stay in the office\n")
+    assert sorted(each.name for each in bad.iterdir()) == ["internal", "not_for_publication"]
+    assert sorted(each.name for each in (bad / "not_for_publication").iterdir()) == [
+        "README.txt",
+        "codebook.csv",
+        "data.csv",
+    ]
+    said = (bad / "not_for_publication" / "README.txt").read_text()
+    assert said.startswith("NOT FOR PUBLICATION: this release does not keep the policy of the office.\nNOT SAFE under")
+    assert said.endswith("Written all the same, since: for the safe centre\n")
+    assert "\naccepted though not safe: for the safe centre\n" in (bad / "internal" / "log.txt").read_text()
+    log = json.loads((bad / "internal" / "log.json").read_text())
+    assert log["accepted_unsafe"] == "for the safe centre"
+    assert log["verdict"].startswith("NOT SAFE under this policy")
+    if os.name != "nt":
+        for each in (bad / "internal", bad / "not_for_publication"):
+            assert stat.S_IMODE(each.stat().st_mode) == 0o700
+            assert {stat.S_IMODE(file.stat().st_mode) for file in each.iterdir()} == {0o600}
+
+
+def test_a_policy_without_a_limit_is_no_leave_to_publish(home: Path, unsafe: list[object], run: Run) -> None:
+    tc.Policy(k=None, risk=None, rate=None).save(home / "policy.toml")
+    code, out, err = run(*unsafe, "--policy", home / "policy.toml")
+    assert (code, err) == (1, REFUSED)
+    assert out.startswith("The release is NO VERDICT: the policy sets no limit")
+    assert not (home / "bad").exists()
+
+
+def test_a_project_may_give_the_reason(home: Path, run: Run) -> None:
+    text = PROJECT.replace("k = 2", "k = 5")
+    (home / "project.toml").write_text(text, encoding="utf-8")
+    assert run("run", home / "project.toml")[0] == 1
+    assert not (home / "out").exists()
+    (home / "project.toml").write_text(text + 'accept_unsafe = "contract 12"\n', encoding="utf-8")
+    project = Project.load(home / "project.toml")
+    assert project.accept_unsafe == "contract 12"
+    assert Project.from_toml(project.to_toml()) == project
+    assert run("run", home / "project.toml")[0] == 0
+    assert "since: contract 12" in (home / "out" / "not_for_publication" / "README.txt").read_text()
+    code, *_ = run("run", home / "project.toml", "--overwrite", "--accept-unsafe", "contract 13")
+    assert code == 0
+    assert "since: contract 13" in (home / "out" / "not_for_publication" / "README.txt").read_text()
+    # Safe again: the reason does not count, and the folder is the usual one.
+    (home / "project.toml").write_text(PROJECT + 'accept_unsafe = "contract 12"\n', encoding="utf-8")
+    assert run("run", home / "project.toml", "--overwrite")[0] == 0
+    assert sorted(each.name for each in (home / "out").iterdir()) == ["internal", "public"]
+    assert "contract" not in (home / "out" / "internal" / "log.txt").read_text()
+    with pytest.raises(TacitaError, match=r"^accept_unsafe must be the reason in words"):
+        Project.from_toml(PROJECT + "accept_unsafe = true\n")
+
+
+def test_the_checklist_is_printed_and_kept(home: Path, run: Run) -> None:
+    _, out, _ = run("run", home / "project.toml")
+    kept = (home / "out" / "internal" / "checklist.txt").read_text("utf-8").split("\n", 1)
+    assert kept[0] == "for internal use only: to go through before publication"
+    assert kept[1] in out
+    assert "[ ] record order (not done): records stand in the order of the original; add RandomOrder()." in kept[1]
+
+
+STOPPED = """
+import os, signal, sys, time
+import tacita.release.written as written
+from tacita import cli
+def stop(*_, **__):
+    os.kill(os.getpid(), NUMBER)
+    time.sleep(20)
+written._write_internal = stop
+cli.main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_leaves_nothing_and_says_so(home: Path, number: signal.Signals) -> None:
+    """SIGTERM left a readable part with seed and data, Ctrl-C said nothing."""
+    program = STOPPED.replace("NUMBER", str(int(number)))
+    words = [sys.executable, "-c", program, "run", str(home / "project.toml")]
+    before = sorted(each.name for each in home.iterdir())
+    done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (128 + number, "tacita: stopped; nothing half-written is left.\n")
+    assert sorted(each.name for each in home.iterdir()) == before
 
 
 @pytest.mark.parametrize(
@@ -170,7 +303,7 @@ def test_a_release_that_breaks_the_policy_is_not_written(home: Path, run: Run) -
             "got ['delimiter', 'fil'].",
         ),
         ("format = 1", "format = 2", "project.toml has format 2; this version reads format 1, update Tacita."),
-        ("folder =", "folde =", "[release] has folder and formats; got 'folde'."),
+        ("folder =", "folde =", "[release] has folder, formats and accept_unsafe; got 'folde'."),
         (
             '["csv"]',
             '["pdf"]',

@@ -12,6 +12,8 @@ from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.declared import Declared
 
+MOST_UNITS = 1e12
+"""No population has more units: with a larger one any file would look safe."""
 ATTACKS = ("M1", "M2", "M3", "M4", "M5")
 RULES = ("one_way", "wildcard", "conservative", "partial", "no_match", "own_category", "sdcmicro")
 
@@ -200,8 +202,8 @@ class Scenario(Declared):
         given = [name for name in sources if getattr(self, name) is not None]
         if len(given) > 1:
             raise TacitaError(f"give one of weight, population_size and sampling_fraction; got {' and '.join(given)}.")
-        if self.population_size is not None and check.number("population_size", self.population_size) < 1:
-            raise TacitaError(f"population_size must be at least 1; got {self.population_size!r}.")
+        if self.population_size is not None:
+            _check_population_size(self.population_size)
         if self.sampling_fraction is not None:
             check.share("sampling_fraction", self.sampling_fraction, zero=False)
         if self.attack == "M5" and self.weight is None:
@@ -247,6 +249,21 @@ class Scenario(Declared):
             raise TacitaError(
                 f"population_size must be at least the {len(data):,} records of the file; got {self.population_size!r}."
             )
+        if self.sampling_fraction is not None and len(data) / self.sampling_fraction > MOST_UNITS:
+            raise TacitaError(
+                f"sampling_fraction must leave at most {MOST_UNITS:g} units in the population, with "
+                f"{check.counted(len(data), 'record')} at least {len(data) / MOST_UNITS:g}; got "
+                f"{self.sampling_fraction!r}."
+            )
+
+
+def _check_population_size(size: Any) -> None:
+    if check.number("population_size", size) < 1:
+        raise TacitaError(f"population_size must be at least 1; got {size!r}.")
+    if size > MOST_UNITS:
+        raise TacitaError(
+            f"population_size must be at most {MOST_UNITS:g}, more than any population has; got {size!r}."
+        )
 
 
 def restricted(scenario: Scenario, columns: Sequence[str]) -> Scenario | None:

@@ -182,13 +182,99 @@ def test_an_existing_folder_is_replaced_as_a_whole_or_refused(tmp_path):
     assert names(tmp_path / "out" / "public") == ["a.csv"]
 
 
-def test_a_folder_with_other_things_in_it_is_not_deleted(tmp_path):
-    put_folder(tmp_path / "out", {"public/a.csv": "old", "thesis.docx": "years of work"})
-    assert refusal(lambda: put_folder(tmp_path / "out", overwrite=True)) == (
-        "folder 'out' also holds 'thesis.docx', which replacing it would delete; choose another folder."
+def not_ours(*files: str) -> str:
+    return (
+        f"folder 'out' also holds {', '.join(map(repr, files))}, which replacing it would delete and Tacita did not "
+        "write; move that away, or choose another folder."
     )
+
+
+@pytest.mark.parametrize(
+    "name", ["thesis.docx", "public/thesis.docx", "internal/thesis.docx", "public/a/b/thesis.docx"]
+)
+def test_a_folder_with_other_things_in_it_is_not_deleted(tmp_path, name):
+    put_folder(tmp_path / "out", {"public/a.csv": "old", "internal/seed.txt": "old"})
+    added = tmp_path / "out" / name
+    added.parent.mkdir(parents=True, exist_ok=True)
+    added.write_text("years of work")
+    refused = not_ours(name)
+    assert refusal(lambda: put_folder(tmp_path / "out", overwrite=True)) == refused
+    assert refusal(lambda: atomic.check_free(tmp_path / "out", overwrite=True)) == refused
     assert names(tmp_path) == ["out"]
     assert (tmp_path / "out" / "public" / "a.csv").read_text() == "old"
+    assert added.read_text() == "years of work"
+    added.unlink()
+    if name.count("/") == 3:
+        # What is left are folders without a file in them, and somebody made them.
+        assert refusal(lambda: put_folder(tmp_path / "out", overwrite=True)) == not_ours("public/a/b")
+        added.parent.rmdir()
+        added.parent.parent.rmdir()
+    put_folder(tmp_path / "out", overwrite=True)
+    assert (tmp_path / "out" / "public" / "a.csv").read_text() == "new"
+
+
+def test_a_folder_that_no_run_listed_is_not_deleted(tmp_path):
+    (tmp_path / "out").mkdir()
+    put_folder(tmp_path / "out", {"public/a.csv": "new"}, overwrite=True)
+    (tmp_path / "out" / "internal" / "files.txt").unlink()
+    assert refusal(lambda: put_folder(tmp_path / "out", overwrite=True)) == not_ours("internal", "public/a.csv")
+
+
+def test_a_file_that_appears_in_the_folder_meanwhile_is_kept(tmp_path):
+    put_folder(tmp_path / "out", {"public/a.csv": "old"})
+
+    def action():
+        with atomic.new_folder(tmp_path / "out", overwrite=True) as beside:
+            (beside / "b.csv").write_text("new")
+            (tmp_path / "out" / "public" / "theirs.csv").write_text("theirs")
+
+    assert refusal(action) == not_ours("public/theirs.csv")
+    assert names(tmp_path) == ["out"]
+    assert names(tmp_path / "out" / "public") == ["a.csv", "theirs.csv"]
+
+
+def test_an_input_is_not_deleted(tmp_path):
+    put_folder(tmp_path / "out", {"public/a.csv": "old", "internal/seed.txt": "old"})
+    inputs = [tmp_path / "out" / "internal" / "seed.txt", tmp_path / "elsewhere.csv", None]
+    refused = (
+        "folder 'out' holds 'internal/seed.txt', which this run reads and replacing the folder would delete; choose "
+        "another folder."
+    )
+    assert refusal(lambda: atomic.check_free(tmp_path / "out", overwrite=True, inputs=inputs)) == refused
+    assert refusal(lambda: put_folder(tmp_path / "out", overwrite=True, inputs=inputs[:2])) == refused
+    assert (tmp_path / "out" / "internal" / "seed.txt").read_text() == "old"
+    atomic.check_free(tmp_path / "other", overwrite=True, inputs=inputs)
+
+
+def mode(path: Path) -> str:
+    return oct(stat.S_IMODE(path.stat().st_mode))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no modes on Windows")
+@pytest.mark.parametrize("umask", [0o000, 0o007, 0o022, 0o077])
+def test_what_is_internal_is_closed_to_others_whatever_the_umask(tmp_path, umask):
+    contents = {"public/a.csv": "", "internal/seed.txt": "", "risk/internal/deep/records.csv": "", "note.txt": ""}
+    before = os.umask(umask)
+    try:
+        with atomic.new_folder(tmp_path / "out") as beside:
+            assert mode(beside) == "0o700"
+            with atomic.new_file(tmp_path / "a.csv") as part:
+                assert mode(part) == "0o600"
+            for name in contents:
+                (beside / name).parent.mkdir(parents=True, exist_ok=True)
+                (beside / name).parent.chmod(0o777)
+                (beside / name).write_text("secret")
+                (beside / name).chmod(0o644)
+    finally:
+        os.umask(before)
+    out = tmp_path / "out"
+    for folder in ("internal", "risk/internal", "risk/internal/deep"):
+        assert mode(out / folder) == "0o700"
+    for file in ("internal/seed.txt", "internal/files.txt", "risk/internal/deep/records.csv"):
+        assert mode(out / file) == "0o600"
+    assert mode(out) == oct(0o777 & ~umask)
+    assert mode(tmp_path / "a.csv") == oct(0o666 & ~umask)
+    assert mode(out / "public" / "a.csv") == mode(out / "note.txt") == "0o644"
 
 
 def test_a_folder_that_appears_meanwhile_is_kept(tmp_path):
@@ -247,3 +333,59 @@ def test_a_killed_process_leaves_the_old_file(tmp_path):
     left = [name for name in names(tmp_path) if name != "a.csv"]
     assert len(left) == 1
     assert left[0].startswith(".tacita-")
+    assert mode(tmp_path / left[0]) == "0o600"
+    # Whatever is written next to it: what belongs to no living process goes.
+    put_file(tmp_path / "b.csv")
+    assert names(tmp_path) == ["a.csv", "b.csv"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows")
+def test_what_others_are_writing_is_left_alone(tmp_path):
+    program = (
+        "import sys\n"
+        "from tacita.data import atomic\n"
+        "with atomic.new_folder(sys.argv[1]) as beside:\n"
+        "    (beside / 'a.csv').write_text('hal')\n"
+        "    print('writing', flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    words = [sys.executable, "-c", program, str(tmp_path / "out")]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"writing\n"
+        # Of another machine, and of an earlier version: nobody here can tell whether somebody writes it.
+        for name in (".tacita-00000000-1-0123456789abcdef.part", ".tacita-0123456789abcdef.part", ".tacita-notes"):
+            (tmp_path / name).touch()
+        put_file(tmp_path / "a.csv")
+        assert len(names(tmp_path)) == 5
+        other.communicate(b"")
+    assert other.returncode == 0
+    assert (tmp_path / "out" / "a.csv").read_text() == "hal"
+    assert len(names(tmp_path)) == 5
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows")
+@pytest.mark.parametrize("renames", [1, 2])
+def test_a_kill_between_two_renames_loses_no_folder(tmp_path, renames):
+    put_folder(tmp_path / "out", {"public/a.csv": "old"})
+    program = (
+        "import os, signal, shutil, sys\n"
+        "from pathlib import Path\n"
+        "from tacita.data import atomic\n"
+        "rename, calls = Path.rename, []\n"
+        "def killed(self, target):\n"
+        "    done = rename(self, target)\n"
+        "    calls.append(target)\n"
+        "    if len(calls) == int(sys.argv[2]):\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return done\n"
+        "Path.rename = killed\n"
+        "with atomic.new_folder(sys.argv[1], overwrite=True) as beside:\n"
+        "    (beside / 'public').mkdir()\n"
+        "    (beside / 'public' / 'a.csv').write_text('new')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "out"), str(renames)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert names(tmp_path) != ["out"]
+    assert "exists already" in refusal(lambda: atomic.check_free(tmp_path / "out"))
+    assert names(tmp_path) == ["out"]
+    assert (tmp_path / "out" / "public" / "a.csv").read_text() == ("old" if renames == 1 else "new")

@@ -92,8 +92,8 @@ def found(folder: Path) -> list[str]:
 @pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
 def test_the_search_finds_what_is_there(tmp_path: Path) -> None:
     """In a file that still has it the canary is found, whatever the format."""
-    folder = tc.Plan().apply(survey("text"), WHO).save(tmp_path / "out", formats=list(FORMATS))
-    assert set(found(folder / "public")) == {*(f"data.{kind}" for kind in FORMATS), "codebook.csv"}
+    folder = tc.Plan().apply(survey("text"), WHO).save(tmp_path / "out", formats=list(FORMATS), accept_unsafe="a test")
+    assert set(found(folder / "not_for_publication")) == {*(f"data.{kind}" for kind in FORMATS), "codebook.csv"}
 
 
 PLANS = {
@@ -119,12 +119,12 @@ PAIRS = [(kind, plan) for kind in KINDS for plan in PLANS if plan != "grouped" o
 @pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
 def test_no_released_format_holds_what_went(kind: str, plan: str, tmp_path: Path) -> None:
     release = PLANS[plan].apply(survey(kind), WHO)
-    folder = release.save(tmp_path / "out", formats=list(FORMATS))
-    assert found(folder / "public") == []
+    folder = release.save(tmp_path / "out", formats=list(FORMATS), accept_unsafe="a test")
+    assert found(folder / "not_for_publication") == []
     if plan != "recoded":
         # A plan that names what it takes away is not published, and stands in internal/ only.
         assert found(folder) == []
-    assert len(list((folder / "public").iterdir())) == len(FORMATS) + 1
+    assert len(list((folder / "not_for_publication").iterdir())) == len(FORMATS) + 2
     native = release.to_native()
     if kind == "pandas" and plan not in ("removed", "recoded"):
         assert isinstance(native, pd.DataFrame)

@@ -246,21 +246,24 @@ def test_a_perturbed_key_is_flagged() -> None:
 def test_what_is_saved(tmp_path: Path) -> None:
     plan = tc.Plan([tc.Remove(), tc.Round("income", base=100)])
     release = plan.apply(PEOPLE, WHO, seed=255)
-    folder = release.save(tmp_path / "out", formats=["csv", "parquet"])
+    folder = release.save(tmp_path / "out", formats=["csv", "parquet"], accept_unsafe="a test")
     assert sorted(str(each.relative_to(folder)) for each in folder.rglob("*") if each.is_file()) == [
+        "internal/checklist.txt",
+        "internal/files.txt",
         "internal/log.json",
         "internal/log.txt",
         "internal/plan.toml",
         "internal/policy.toml",
         "internal/scenario.toml",
         "internal/seed.txt",
-        "public/codebook.csv",
-        "public/data.csv",
-        "public/data.parquet",
+        "not_for_publication/README.txt",
+        "not_for_publication/codebook.csv",
+        "not_for_publication/data.csv",
+        "not_for_publication/data.parquet",
     ]
-    assert tc.read(folder / "public" / "data.csv").table.equals(release.data.table)
+    assert tc.read(folder / "not_for_publication" / "data.csv").table.equals(release.data.table)
     assert tc.Plan.load(folder / "internal" / "plan.toml") == plan
-    assert (folder / "internal" / "seed.txt").read_text() == "ff\n"
+    assert (folder / "internal" / "seed.txt").read_text().splitlines()[1:] == ["ff"]
     assert json.loads((folder / "internal" / "log.json").read_text())["records"] == 4
     for each in folder.rglob("*"):
         if each.is_file() and each.name != "seed.txt":
@@ -268,7 +271,7 @@ def test_what_is_saved(tmp_path: Path) -> None:
             assert "seed" not in each.name
     with pytest.raises(TacitaError, match=r"exists already"):
         release.save(tmp_path / "out")
-    release.save(tmp_path / "out", overwrite=True)
+    release.save(tmp_path / "out", overwrite=True, accept_unsafe="a test")
     with pytest.raises(TacitaError, match=r"^formats must be one of 'parquet', .*; got 'pdf'.$"):
         release.save(tmp_path / "other", formats="pdf")
     with pytest.raises(TacitaError, match=r"^formats must name at least one"):
@@ -395,9 +398,9 @@ def test_a_release_tells_any_scenario_what_is_not_applicable(
     assert counts[4] < len(data) / 2
     for scenario in (replace(who, weight=release.scenario.weight), bare):
         assert figures(release, scenario) == (counts, risk)
-    release.save(tmp_path / "out", formats=["parquet", "arrow", "xlsx"])
+    release.save(tmp_path / "out", formats=["parquet", "arrow", "xlsx"], accept_unsafe="a test")
     for kind in ("parquet", "arrow", "xlsx"):
-        read = tc.read(tmp_path / "out" / "public" / f"data.{kind}")
+        read = tc.read(tmp_path / "out" / "not_for_publication" / f"data.{kind}")
         for scenario in (replace(who, weight=release.scenario.weight), bare):
             assert figures(read, scenario) == (counts, risk)
 

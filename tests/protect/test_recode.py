@@ -394,22 +394,28 @@ def test_ordered_categories_stay_ordered_categories() -> None:
 @pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
 def test_no_released_byte_holds_what_was_recoded_away(kind: str, tmp_path: Path) -> None:
     steps = [tc.Recode("job", mapping={CANARY: "smith"}), tc.Recode("code", mapping={CODE: 2}, labels={2: "two"})]
-    folder = tc.Plan(steps).apply(survey(kind), WHO).save(tmp_path / "out", formats=list(FORMATS))
-    assert found(folder / "public") == []
+    folder = (
+        tc.Plan(steps).apply(survey(kind), WHO).save(tmp_path / "out", formats=list(FORMATS), accept_unsafe="a test")
+    )
+    assert found(folder / "not_for_publication") == []
 
 
 @pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
 def test_nor_what_was_put_into_intervals(tmp_path: Path) -> None:
     steps = [tc.GroupRare("job", least=3), tc.Recode("code", breaks=[2, 100], as_codes=True)]
-    folder = tc.Plan(steps).apply(survey("categorical"), WHO).save(tmp_path / "out", formats=list(FORMATS))
+    folder = (
+        tc.Plan(steps)
+        .apply(survey("categorical"), WHO)
+        .save(tmp_path / "out", formats=list(FORMATS), accept_unsafe="a test")
+    )
     assert found(folder) == []
 
 
 def test_labels_and_codes_survive_spss(tmp_path: Path) -> None:
     data = Data.of(pl.DataFrame({"x": [3, 30, 70, 99]}), {"x": Variable(missing=(99,), value_labels={99: "unknown"})})
     release = tc.Plan([tc.Recode("x", breaks=[18, 65], as_codes=True)]).apply(data, tc.Scenario(keys=["x"]))
-    release.save(tmp_path / "out", formats=["sav"])
-    back = tc.read(tmp_path / "out" / "public" / "data.sav")
+    release.save(tmp_path / "out", formats=["sav"], accept_unsafe="a test")
+    back = tc.read(tmp_path / "out" / "not_for_publication" / "data.sav")
     assert back.table["x"].to_list() == [1, 2, 3, 99]
     assert back.variable("x").value_labels == {1: "<18", 2: "18-64", 3: "65+", 99: "unknown"}
     assert back.variable("x").missing == (99,)

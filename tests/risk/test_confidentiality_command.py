@@ -28,7 +28,7 @@ def run(*words: str) -> str:
 
 
 def test_all_tables_for_several_key_sets(files: tuple[str, str]) -> None:
-    words = ("--keys", "turnover", "--keys", "turnover,employees", "--strata", "industry", "--log")
+    words = ("--key-set", "turnover", "--key-set", "turnover,employees", "--strata", "industry", "--log")
     said = run("confidentiality", *files, *words)
     sets = tc.risk.confidentiality_sets(
         *files,

@@ -15,6 +15,7 @@ from tacita.assessment.cautions import cautions_of
 from tacita.assessment.profile import KeySetRisk, RiskProfile
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.data.identifying import undeclared_identifiers
 from tacita.keys.table import KeyTable, key_table
 from tacita.measures import (
     NEEDED,
@@ -124,7 +125,7 @@ def assess(
     further, not_measured = _further_measures(context, _asked(measures), part(progress, 0.85, 1.0))
     for result in further.values():
         cautions += result.cautions
-    cautions += _no_limit_on_sensitive(scenario, limits)
+    cautions += [*_no_limit_on_sensitive(scenario, limits), *undeclared_identifiers(data, scenario)]
     progress(1.0, "done")
     noted = tuple(dict.fromkeys(cautions))
     return RiskProfile(scenario, limits, data.record, tuple(parts), household, further, not_measured, noted)

@@ -1,11 +1,13 @@
 """The command line: parse, call, show. No statistics here.
 
 One module for each group of commands; each lists its commands by name. Exit codes: 0 done, 1 the file does not keep the
-policy (`--fail-if-unsafe`), 2 the user's mistake.
+policy (`assess --fail-if-unsafe`, `protect` and `run` without `--accept-unsafe`), 2 the user's mistake, 130 and 143
+stopped by Ctrl-C or by the system.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 import warnings
 from collections.abc import Mapping
@@ -16,7 +18,8 @@ import typer
 from tacita import __version__
 from tacita.check import Caution, TacitaError
 from tacita.cli import assess, confidentiality, demo, files, link, methods, plot, protect
-from tacita.cli.terminal import say
+from tacita.cli.arguments import Command
+from tacita.cli.terminal import Stopped, say, stoppable
 
 GROUPS = (demo, assess, confidentiality, link, protect, methods, files)
 """Modules whose COMMANDS are commands of `tacita`, in the order of its help."""
@@ -52,7 +55,7 @@ def _app() -> typer.Typer:
 
 def _add(app: typer.Typer, commands: Mapping[str, Any]) -> None:
     for name, command in commands.items():
-        app.command(name)(command)
+        app.command(name, cls=Command)(command)
 
 
 app = _app()
@@ -68,13 +71,14 @@ def main() -> None:
     warnings.simplefilter("ignore", Caution)
     warnings.showwarning = _show_warning
     try:
-        app(standalone_mode=True)
+        with stoppable():
+            app(standalone_mode=True)
     except TacitaError as error:
         sys.stderr.write(f"tacita: {error}\n")
         sys.exit(2)
-    except KeyboardInterrupt:
-        sys.stderr.write("tacita: stopped; nothing was written.\n")
-        sys.exit(130)
+    except (Stopped, KeyboardInterrupt) as stopped:
+        sys.stderr.write("tacita: stopped; nothing half-written is left.\n")
+        sys.exit(128 + getattr(stopped, "number", signal.SIGINT))
     except BrokenPipeError:
         sys.exit(0)
 

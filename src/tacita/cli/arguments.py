@@ -1,17 +1,39 @@
-"""Arguments and options that several commands have: what they are called and what their help says."""
+"""Arguments and options that several commands have: what they are called and what their help says.
+
+An option that takes several values may be repeated and its values separated by commas, on every command, and all of
+them count. Any other option that is given twice is an error: the last one would count without a word.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
+
+from tacita.check import TacitaError
+
+
+class Command(TyperCommand):
+    """A command that refuses an option of one value that is given twice."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Count the options, then read them as usual."""
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        for option, times in Counter(order).items():
+            if times > 1 and option.param_type_name == "option" and not option.multiple and not option.is_eager:
+                longest = max(option.opts, key=len)
+                raise TacitaError(f"{longest} takes one value and is given {times} times; give it once.")
+        return super().parse_args(ctx, args)
+
 
 # The two files of a comparison, and how they are compared.
 Original = Annotated[Path, typer.Argument(help="The original file.")]
 Released = Annotated[Path, typer.Argument(help="The released file: the same records in the same order.")]
-NumericKeys = Annotated[str, typer.Option(help="Numeric key variables, separated by commas.")]
-Strata = Annotated[str | None, typer.Option(help="Variables that split the file, separated by commas.")]
+NumericKeys = Annotated[list[str], typer.Option(help="Numeric key variables, separated by commas.")]
+Strata = Annotated[list[str] | None, typer.Option(help="Variables that split the file, separated by commas.")]
 Alpha = Annotated[float, typer.Option(help="Share of wrong pairs that count as neighbours.")]
 Delta = Annotated[float | None, typer.Option(help="Critical distance, in place of alpha.")]
 Metric = Annotated[str, typer.Option(help="How unlike records are, e.g. standardised or gower.")]

@@ -10,7 +10,7 @@ import typer
 
 from tacita.check import TacitaError
 from tacita.cli.arguments import Household, Missing, OverwriteFolder, PolicyFile, Register, SafeK, ScenarioFile, Weight
-from tacita.cli.terminal import names, progress_bar, say
+from tacita.cli.terminal import names, pieces, progress_bar, say
 
 
 def assess(
@@ -18,11 +18,11 @@ def assess(
         Path,
         typer.Argument(help="The survey file: text, Parquet, Arrow, Excel, SPSS, Stata or SAS, by its suffix."),
     ],
-    keys: Annotated[str | None, typer.Option(help="Key variables, separated by commas.")] = None,
+    keys: Annotated[list[str] | None, typer.Option(help="Key variables, separated by commas.")] = None,
     weight: Weight = None,
     household: Household = None,
-    sensitive: Annotated[str | None, typer.Option(help="Sensitive variables, separated by commas.")] = None,
-    numeric_keys: Annotated[str | None, typer.Option(help="Numeric key variables, separated by commas.")] = None,
+    sensitive: Annotated[list[str] | None, typer.Option(help="Sensitive variables, separated by commas.")] = None,
+    numeric_keys: Annotated[list[str] | None, typer.Option(help="Numeric key variables, separated by commas.")] = None,
     missing: Missing = None,
     attack: Annotated[str | None, typer.Option(help="Attack model, M1 to M5.")] = None,
     attack_probability: Annotated[float | None, typer.Option(help="Probability of an attack, for M4.")] = None,
@@ -41,7 +41,7 @@ def assess(
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            help="A further measure: presence, or with options unsafe_combinations:largest=2;threshold=5, or all."
+            help="Further measures, separated by commas: presence, or with options suda:largest=2;score=shared; or all."
         ),
     ] = None,
     riskiest: Annotated[int, typer.Option(help="Show so many of the riskiest records.")] = 0,
@@ -76,10 +76,11 @@ def assess(
     )
     safe = given_policy(policy, {"k": k, "risk": risk, "rate": rate, "household_risk": household_risk})
     how: dict[str, Any] = {"original": original, "register": register, "method": method, "quantile": quantile}
-    further = _measures(measure or [])
+    further = _measures(pieces(measure))
     if out is not None:
         # Before the work, not after it.
-        check_free(out, overwrite=overwrite)
+        inputs = (file, scenario, policy, register, original, catalog)
+        check_free(out, overwrite=overwrite, inputs=inputs)
     with progress_bar() as progress:
         data = read(file, delimiter=delimiter, encoding=encoding, decimal=decimal, sheet=sheet, catalog=catalog)
         profile = measure_risk(data, who, safe, measures=further, progress=progress, **how)
@@ -97,7 +98,7 @@ def _report(profile: Any, riskiest: int, out: Path | None, overwrite: bool) -> N
         say(f"\nwritten: {save_profile(profile, out, overwrite=overwrite)}")
 
 
-def _measures(texts: list[str]) -> dict[str, dict[str, Any]]:
+def _measures(texts: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """`name:option=value;option=value` as names with options; values as TOML writes them, or plain text."""
     import tomllib
 
@@ -109,6 +110,8 @@ def _measures(texts: list[str]) -> dict[str, dict[str, Any]]:
             option, given, value = part.partition("=")
             if not given:
                 raise TacitaError(f"options of a measure are written option=value; got {part!r}.")
+            if option.strip() in options:
+                raise TacitaError(f"{option.strip()} of measure {name.strip()} is given twice; give it once.")
             try:
                 options[option.strip()] = tomllib.loads(f"value = {value}")["value"]
             except tomllib.TOMLDecodeError:
@@ -141,24 +144,36 @@ def given_policy(path: Path | None, given: dict[str, Any]) -> Any:
 
 
 def save_profile(profile: Any, out: Path, *, overwrite: bool) -> Path:
-    """The results of an assessment in a folder: all or nothing."""
-    from tacita.data.atomic import new_folder
+    """The results of an assessment in a folder, all or nothing: what is by record in `internal/`, all of it marked."""
+    from tacita.data.atomic import INTERNAL, OFFICE_ONLY, new_folder, private_folder
     from tacita.data.files import write
+    from tacita.plots.internal.note import for_internal_use
     from tacita.plots.save import save
+    from tacita.release.written import mark
 
+    note = f"{OFFICE_ONLY}: how easily the records of this file are found"
     with new_folder(out, overwrite=overwrite) as folder:
-        (folder / "risk.txt").write_text(str(profile) + "\n", encoding="utf-8")
-        (folder / "risk.json").write_text(profile.to_json() + "\n", encoding="utf-8")
-        write(profile.records, folder / "records.parquet")
-        chart = profile.plot()
+        (folder / "risk.txt").write_text(f"{note}\n\n{profile}\n", encoding="utf-8")
+        (folder / "risk.json").write_text(_with_note(profile.to_json(), note), encoding="utf-8")
+        chart = for_internal_use(profile.plot())
         save(chart, folder / "risk.png")
         save(chart, folder / "risk.html")
+        for name, declared in (("scenario", profile.scenario), ("policy", profile.policy)):
+            declared.save(folder / f"{name}.toml")
+            mark(folder / f"{name}.toml", "what was declared")
+        internal = private_folder(folder / INTERNAL)
+        write(profile.records, internal / "records.parquet")
         for name, result in profile.further.items():
             if result.figure is not None:
-                save(result.plot(), folder / f"{name}.png")
-        profile.scenario.save(folder / "scenario.toml")
-        profile.policy.save(folder / "policy.toml")
+                save(for_internal_use(result.plot()), internal / f"{name}.png")
     return out
+
+
+def _with_note(text: str, note: str) -> str:
+    """A JSON table with a note as its first field."""
+    import json
+
+    return json.dumps({"note": note} | json.loads(text), indent=2, ensure_ascii=False) + "\n"
 
 
 COMMANDS = {"assess": assess}

@@ -18,12 +18,13 @@ NOISE = 0.5
 def confidentiality(
     original: Annotated[Path | None, typer.Argument(help="The original file.")] = None,
     released: Annotated[Path | None, typer.Argument(help="The released file: the same records, same order.")] = None,
-    keys: Annotated[
-        list[str] | None, typer.Option(help="Numeric keys, separated by commas; once for each key set.")
+    keys: Annotated[list[str] | None, typer.Option(help="Numeric keys of one key set, separated by commas.")] = None,
+    key_set: Annotated[
+        list[str] | None, typer.Option(help="Numeric keys of one of several key sets, separated by commas.")
     ] = None,
     strata: Strata = None,
     alpha: Alpha = 0.05,
-    alphas: Annotated[str | None, typer.Option(help="Several shares to compare, e.g. 0.01,0.05,0.1.")] = None,
+    alphas: Annotated[list[str] | None, typer.Option(help="Shares to compare, separated by commas.")] = None,
     metric: Metric = "relative",
     ratio: Ratio = None,
     policy: PlotPolicy = None,
@@ -56,7 +57,7 @@ def confidentiality(
     shares = _shares(alphas)
     with progress_bar() as progress:
         progress(0.0, "reading")
-        first, second, sets = _files(original, released, keys, demo, options)
+        first, second, sets = _files(original, released, _sets(keys, key_set), demo, options)
         who = Scenario(numeric_keys=tuple(dict.fromkeys(key for each in sets for key in each)))
         share = part(progress, 0.1, 0.7)
         found = confidentiality_sets(
@@ -73,20 +74,26 @@ def confidentiality(
         say(f"\nwritten: {_save(found, text, out, overwrite=overwrite)}")
 
 
-def _shares(text: str | None) -> tuple[float, ...]:
+def _shares(texts: list[str] | None) -> tuple[float, ...]:
     try:
-        return tuple(float(share) for share in names(text) or ())
+        return tuple(float(share) for share in names(texts) or ())
     except ValueError:
-        raise TacitaError(f"alphas must be shares separated by commas, as in 0.01,0.05,0.1; got {text!r}.") from None
+        given = ",".join(texts or ())
+        raise TacitaError(f"alphas must be shares separated by commas, as in 0.01,0.05,0.1; got {given!r}.") from None
+
+
+def _sets(keys: list[str] | None, several: list[str] | None) -> list[tuple[str, ...]]:
+    """The key sets: all `--keys` together are one, each `--key-set` is one."""
+    first = names(keys)
+    return [*([first] if first else []), *(names(each) or () for each in several or [])]
 
 
 def _files(
-    original: Path | None, released: Path | None, keys: list[str] | None, demo: bool, options: dict[str, Any]
+    original: Path | None, released: Path | None, sets: list[tuple[str, ...]], demo: bool, options: dict[str, Any]
 ) -> tuple[Any, Any, list[tuple[str, ...]]]:
     """The two files and the key sets; those of the demo are cases 1 to 4 of the reference, by industry."""
     from tacita.data.files import read
 
-    sets = [names(each) or () for each in keys or []]
     if not demo:
         if original is None or released is None or not sets:
             raise TacitaError("name two files and their numeric keys, ORIGINAL RELEASED --keys a,b; or use --demo.")

@@ -19,9 +19,10 @@ def demo(
     overwrite: OverwriteFolder = False,
 ) -> None:
     """The main job on a synthetic household survey: make it, assess it, protect it, write everything to a folder."""
-    from tacita.data.atomic import check_free, new_folder
+    from tacita.data.atomic import INTERNAL, check_free, new_folder, private_folder
     from tacita.data.demo.survey import household_survey
     from tacita.data.files import write
+    from tacita.plots.internal.note import for_internal_use
     from tacita.plots.save import save
     from tacita.policy import Policy
     from tacita.release.project import Project, protect
@@ -46,15 +47,18 @@ def demo(
             )
             save_profile(done.before, folder / "risk", overwrite=False)
             save_profile(done.after, folder / "risk_after", overwrite=False)
-            done.release.save(folder / "release", formats=["parquet", "csv"])
-            save(hidden.plot(), folder / "confidentiality.html")
-            save(hidden.plot(), folder / "confidentiality.png")
+            # Of another survey than the usual one the same plan may make less.
+            done.release.save(folder / "release", formats=["parquet", "csv"], accept_unsafe="a demonstration")
+            internal = private_folder(folder / INTERNAL)
+            figure = for_internal_use(hidden.plot())
+            save(figure, internal / "confidentiality.html")
+            save(figure, internal / "confidentiality.png")
     say(str(done.before))
     say(f"\nProtected by {out / 'plan.toml'}\n{done.release}")
-    say(f"\nAfter: {str(done.after).splitlines()[0]}")
+    say(f"\nThe release is {done.release.verdict} ({done.release.policy}).\n\n{done.release.checklist()}")
     say(f"\nThe report of the risk is {out / 'risk' / 'risk.txt'}, with its figure {out / 'risk' / 'risk.html'};")
     say(f"of the risk after protection {out / 'risk_after' / 'risk.txt'}. The confidentiality plot of the release is")
-    say(f"{out / 'confidentiality.html'}, the release itself {out / 'release'}.")
+    say(f"{out / INTERNAL / 'confidentiality.html'}, the release itself {out / 'release'}.")
     say(f"Try: tacita run {out / 'project.toml'}")
 
 

@@ -46,7 +46,7 @@ def convert(
 def join_files(
     households: Annotated[Path, typer.Argument(help="The household file.")],
     persons: Annotated[Path, typer.Argument(help="The person file.")],
-    on: Annotated[str, typer.Option(help="Household identifier; several separated by commas.")],
+    on: Annotated[list[str], typer.Option(help="Household identifier; several separated by commas.")],
     out: Annotated[Path, typer.Option(help="The file to write.")],
     overwrite: Overwrite = False,
 ) -> None:
@@ -61,8 +61,8 @@ def join_files(
 
 def split_file(
     source: Annotated[Path, typer.Argument(help="The file of persons with household variables.")],
-    on: Annotated[str, typer.Option(help="Household identifier; several separated by commas.")],
-    household_variables: Annotated[str, typer.Option(help="Variables of the household, separated by commas.")],
+    on: Annotated[list[str], typer.Option(help="Household identifier; several separated by commas.")],
+    household_variables: Annotated[list[str], typer.Option(help="Variables of the household, separated by commas.")],
     households: Annotated[Path, typer.Option(help="The household file to write.")],
     persons: Annotated[Path, typer.Option(help="The person file to write.")],
     overwrite: Annotated[bool, typer.Option(help="Replace existing files.")] = False,

@@ -25,7 +25,7 @@ ONLY = {
 
 Original = Annotated[Path, typer.Argument(help="The original file, or another file that an intruder has.")]
 Released = Annotated[Path, typer.Argument(help="The released file.")]
-Variables = Annotated[str, typer.Option(help="Variables to compare, separated by commas.")]
+Variables = Annotated[list[str], typer.Option(help="Variables to compare, separated by commas.")]
 Unit = Annotated[str | None, typer.Option(help="Column that identifies the units in both files.")]
 Out = Annotated[Path | None, typer.Option(help="File for one row per released record, e.g. records.parquet.")]
 
@@ -38,8 +38,12 @@ def link(
     distance: Annotated[str | None, typer.Option(help="euclidean, manhattan, mahalanobis or gower.")] = None,
     standardise: Annotated[bool | None, typer.Option(help="Divide variables by their standard deviation.")] = None,
     gap: Annotated[float | None, typer.Option(help="One to one: stop within this share of the least total.")] = None,
-    block: Annotated[str | None, typer.Option(help="Compare records that agree on these variables only.")] = None,
-    tolerance: Annotated[str | None, typer.Option(help="Numbers agree within this, e.g. age=1,income=50.")] = None,
+    block: Annotated[
+        list[str] | None, typer.Option(help="Compare records that agree on these only, separated by commas.")
+    ] = None,
+    tolerance: Annotated[
+        list[str] | None, typer.Option(help="Numbers agree within this, separated by commas: age=1,income=50.")
+    ] = None,
     engine: Annotated[str | None, typer.Option(help="Who estimates the model: tacita or splink.")] = None,
     unit: Unit = None,
     external: Annotated[bool, typer.Option(help="ORIGINAL is another file, with other records and columns.")] = False,
@@ -75,7 +79,7 @@ def interval(
     variables: Variables,
     method: Annotated[str, typer.Option(help="sd (standard deviations), rank or rmd (robust distances).")] = "sd",
     k: Annotated[float | None, typer.Option(help="Half the width of an interval: 0.05 for sd, 0.01 for rmd.")] = None,
-    widths: Annotated[str | None, typer.Option(help="rank: percentages, separated by commas; 1 to 10.")] = None,
+    widths: Annotated[list[str] | None, typer.Option(help="rank: percentages, separated by commas; 1 to 10.")] = None,
     scale: Annotated[str | None, typer.Option(help="rmd: scale each file by its own or by the original.")] = None,
     unit: Unit = None,
     out: Out = None,
@@ -107,7 +111,13 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _run(
-    measure: Any, original: Path, released: Path, variables: str, options: dict[str, Any], out: Path | None, over: bool
+    measure: Any,
+    original: Path,
+    released: Path,
+    variables: list[str],
+    options: dict[str, Any],
+    out: Path | None,
+    over: bool,
 ) -> None:
     from tacita.data.files import check_target, read, write
     from tacita.progress import part
@@ -127,12 +137,12 @@ def _run(
         say(f"\nwritten: {written} ({len(second):,} records)")
 
 
-def _widths(text: str | None) -> dict[str, float] | None:
+def _widths(texts: list[str] | None) -> dict[str, float] | None:
     """`age=1,income=50` as numbers by name."""
-    if text is None:
+    if not texts:
         return None
-    widths = {}
-    for part in names(text) or ():
+    widths: dict[str, float] = {}
+    for part in names(texts) or ():
         name, _, width = part.rpartition("=")
         try:
             widths[name.strip()] = float(width)
@@ -143,11 +153,12 @@ def _widths(text: str | None) -> dict[str, float] | None:
     return widths
 
 
-def _percentages(text: str | None) -> tuple[float, ...] | None:
+def _percentages(texts: list[str] | None) -> tuple[float, ...] | None:
     try:
-        return None if text is None else tuple(float(part) for part in names(text) or ())
+        return tuple(float(part) for part in names(texts) or ()) if texts else None
     except ValueError:
-        raise TacitaError(f"widths must be percentages separated by commas, as in 1,5,10; got {text!r}.") from None
+        given = ",".join(texts or ())
+        raise TacitaError(f"widths must be percentages separated by commas, as in 1,5,10; got {given!r}.") from None
 
 
 COMMANDS = {"link": link, "interval": interval}

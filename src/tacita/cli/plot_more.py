@@ -46,13 +46,16 @@ def save_figure(chart: Any, out: Path, overwrite: bool) -> None:
 def plot_categorical(
     original: arguments.Original,
     released: arguments.Released,
-    keys: Annotated[str | None, typer.Option(help="Categorical keys, separated by commas.")] = None,
+    keys: Annotated[list[str] | None, typer.Option(help="Categorical keys, separated by commas.")] = None,
     weight: arguments.Weight = None,
     missing: arguments.Missing = None,
     scenario: arguments.ScenarioFile = None,
     population: Annotated[bool, typer.Option(help="Count units of the population, F, not records.")] = False,
     register: arguments.Register = None,
-    variables: Annotated[str | None, typer.Option(help="Variables whose change counts, if not the keys.")] = None,
+    variables: Annotated[
+        list[str] | None,
+        typer.Option(help="Variables whose change counts, separated by commas; the keys unless given."),
+    ] = None,
     unit: Annotated[str, typer.Option(help="Unit of numeric changes: value, sd or mad.")] = "value",
     policy: arguments.PolicyFile = None,
     k: Annotated[int | None, typer.Option(help="Count that makes a record safe, if not the policy's k.")] = None,
@@ -182,7 +185,7 @@ def plot_cells(
 def plot_released(
     original: arguments.Original,
     released: arguments.Released,
-    variables: Annotated[str, typer.Option(help="Numeric variables, separated by commas.")],
+    variables: Annotated[list[str], typer.Option(help="Numeric variables, separated by commas.")],
     out: arguments.Figure,
     log: Annotated[bool, typer.Option(help="Axes on the log scale.")] = False,
     overwrite: arguments.Overwrite = False,
@@ -197,14 +200,16 @@ def plot_released(
 def plot_units(
     original: arguments.Original,
     released: arguments.Released,
-    keys: Annotated[str, typer.Option(help="Two numeric key variables, separated by a comma.")],
+    keys: Annotated[list[str], typer.Option(help="Two numeric key variables, separated by commas.")],
     out: arguments.Figure,
     strata: arguments.Strata = None,
     alpha: arguments.Alpha = 0.05,
     delta: arguments.Delta = None,
     log: arguments.Log = False,
     zeros: arguments.Zeros = "shift",
-    records: Annotated[str | None, typer.Option(help="Numbers of two records, if not chosen.")] = None,
+    records: Annotated[
+        list[str] | None, typer.Option(help="Numbers of two records, separated by commas, if not chosen.")
+    ] = None,
     overwrite: arguments.Overwrite = False,
 ) -> None:
     """Two released units over the cloud of originals, with zooms. Internal: shows original values."""
@@ -216,7 +221,7 @@ def plot_units(
     check_out(out, overwrite)
     chosen = names(records)
     if chosen is not None and not all(each.isdigit() for each in chosen):
-        raise TacitaError(f"records must be the numbers of two records, as in 12,305; got {records!r}.")
+        raise TacitaError(f"records must be the numbers of two records, as in 12,305; got {','.join(records or ())!r}.")
     numbers = None if chosen is None else [int(each) for each in chosen]
     with comparing():
         first, second = read(original), read(released)
@@ -237,11 +242,13 @@ def plot_units(
 def plot_robust(
     original: arguments.Original,
     released: arguments.Released,
-    variables: Annotated[str, typer.Option(help="Numeric variables, separated by commas.")],
+    variables: Annotated[list[str], typer.Option(help="Numeric variables, separated by commas.")],
     k: Annotated[float, typer.Option(help="Half the width of an interval, in D.")] = 0.01,
     k2: Annotated[float, typer.Option(help="Released records within this distance hide a record.")] = 0.05,
     scale: Annotated[str, typer.Option(help="own: each file by itself; original: both by the original.")] = "own",
-    pair: Annotated[str | None, typer.Option(help="Two of the variables to draw, if not the first.")] = None,
+    pair: Annotated[
+        list[str] | None, typer.Option(help="Two of the variables to draw, separated by commas, if not the first.")
+    ] = None,
     out: arguments.PerhapsFigure = None,
     overwrite: arguments.Overwrite = False,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,12 +11,14 @@ import typer
 from tacita.check import TacitaError
 from tacita.cli.arguments import Household, Missing, OverwriteFolder, PolicyFile, SafeK, ScenarioFile, Weight
 from tacita.cli.assess import given_policy, given_scenario
-from tacita.cli.terminal import names, progress_bar, say
+from tacita.cli.terminal import names, pieces, progress_bar, say
 
 SeedFile = Annotated[
     Path | None, typer.Option(help="File with the seed of an earlier release (internal/seed.txt), to repeat it.")
 ]
-FailIfUnsafe = Annotated[bool, typer.Option(help="Exit with 1, writing nothing, if the release breaks the policy.")]
+AcceptUnsafe = Annotated[
+    str | None, typer.Option(help="Reason for writing a release that is not safe, as not for publication.")
+]
 
 
 def protect_file(
@@ -24,34 +27,40 @@ def protect_file(
     out: Annotated[Path, typer.Option(help="Folder for the release: public/ and internal/.")],
     scenario: ScenarioFile = None,
     policy: PolicyFile = None,
-    keys: Annotated[str | None, typer.Option(help="Key variables, separated by commas, in place of a file.")] = None,
+    keys: Annotated[
+        list[str] | None, typer.Option(help="Key variables, separated by commas, in place of a file.")
+    ] = None,
     weight: Weight = None,
     household: Household = None,
     missing: Missing = None,
     k: SafeK = None,
-    rule: Annotated[list[str] | None, typer.Option(help="A rule the release should keep, as 'income >= 0'.")] = None,
-    formats: Annotated[str, typer.Option(help="What to write, separated by commas: parquet,csv,sav.")] = "parquet",
+    rule: Annotated[
+        list[str] | None, typer.Option(help="Rules the release should keep, separated by commas, as 'income >= 0'.")
+    ] = None,
+    formats: Annotated[list[str] | None, typer.Option(help="What to write, separated by commas: parquet,csv.")] = None,
     seed_file: SeedFile = None,
     overwrite: OverwriteFolder = False,
-    fail_if_unsafe: FailIfUnsafe = False,
+    accept_unsafe: AcceptUnsafe = None,
 ) -> None:
     """Apply a plan to a file: risk before and after, and a release that is complete or not there."""
     from tacita.data.files import read
     from tacita.release.plan import Plan
     from tacita.release.project import protect
-    from tacita.release.release import checked_folder, checked_formats
+    from tacita.release.release import checked_folder, checked_formats, checked_reason
     from tacita.rules import rule_of
 
     steps = Plan.load(plan)
     given = {"keys": names(keys), "weight": weight, "household": household, "missing": missing}
     who, safe = given_scenario(scenario, given), given_policy(policy, {"k": k})
-    rules = tuple(rule_of(text) for text in rule or [])
-    kinds = checked_formats(names(formats) or ())
-    checked_folder(out, overwrite=overwrite)
+    rules = tuple(rule_of(text) for text in pieces(rule))
+    kinds = checked_formats(("parquet",) if not formats else names(formats) or ())
+    reason = None if accept_unsafe is None else checked_reason(accept_unsafe)
+    inputs = (file, plan, scenario, policy, seed_file)
+    checked_folder(out, overwrite=overwrite, inputs=inputs)
     with progress_bar() as progress:
         progress(0.0, "reading")
         done = protect(read(file), who, safe, steps, rules=rules, seed=_seed(seed_file), progress=progress)
-    _finish(done, out, kinds, overwrite, fail_if_unsafe)
+    _finish(done, out, kinds, overwrite, reason)
 
 
 def run_project(
@@ -59,27 +68,41 @@ def run_project(
     out: Annotated[Path | None, typer.Option(help="Folder for the release, in place of the project's.")] = None,
     seed_file: SeedFile = None,
     overwrite: OverwriteFolder = False,
-    fail_if_unsafe: FailIfUnsafe = False,
+    accept_unsafe: AcceptUnsafe = None,
 ) -> None:
     """Do what a project file says: read, assess, protect, assess again, write the release."""
     from tacita.release.project import Project
-    from tacita.release.release import checked_folder
+    from tacita.release.release import checked_folder, checked_reason
 
     declared = Project.load(project)
+    reason = declared.accept_unsafe if accept_unsafe is None else checked_reason(accept_unsafe)
     target = out or declared.home / declared.folder
-    checked_folder(target, overwrite=overwrite)
+    checked_folder(target, overwrite=overwrite, inputs=(project, seed_file, *declared.inputs()))
     with progress_bar() as progress:
         done = declared.run(seed=_seed(seed_file), progress=progress)
-    _finish(done, target, declared.formats, overwrite, fail_if_unsafe)
+    _finish(done, target, declared.formats, overwrite, reason)
 
 
-def _finish(done: Any, out: Path, formats: tuple[str, ...], overwrite: bool, fail_if_unsafe: bool) -> None:
-    say(str(done))
-    if fail_if_unsafe and not done.safe:
-        say("\nnothing written: the release does not keep the policy")
+def _finish(done: Any, out: Path, formats: tuple[str, ...], overwrite: bool, reason: str | None) -> None:
+    """Write a release and then say everything: a reader that has seen enough must not keep it from being written."""
+    from tacita.data.atomic import INTERNAL, NOT_FOR_PUBLICATION
+    from tacita.release.written import PUBLIC
+
+    release = done.release
+    refused = not release.safe and reason is None
+    if not refused:
+        release.save(out, formats=formats, overwrite=overwrite, accept_unsafe=reason)
+    say(f"{done}\n\n{release.checklist()}")
+    if refused:
+        sys.stderr.write(
+            "tacita: nothing written, since the release is not safe; change the plan, or give the reason with "
+            "--accept-unsafe to write it as not for publication.\n"
+        )
         raise typer.Exit(1)
-    written = done.release.save(out, formats=formats, overwrite=overwrite)
-    say(f"\nwritten: {written / 'public'} for publication, {written / 'internal'} to stay in the office")
+    if release.safe:
+        say(f"\nwritten: {out / PUBLIC} for publication, {out / INTERNAL} to stay in the office")
+    else:
+        say(f"\nwritten: {out / NOT_FOR_PUBLICATION} and {out / INTERNAL}, both to stay in the office")
 
 
 def _seed(path: Path | None) -> int | None:
@@ -87,7 +110,8 @@ def _seed(path: Path | None) -> int | None:
     if path is None:
         return None
     try:
-        return int(path.read_text(encoding="utf-8").strip(), 16)
+        lines = path.read_text(encoding="utf-8").splitlines()
+        return int("".join(line.strip() for line in lines if not line.startswith("#")), 16)
     except (OSError, ValueError):
         raise TacitaError(
             f"{path.name or path} must be a file with a seed in hexadecimal digits, as internal/seed.txt of a release."

@@ -2,21 +2,34 @@
 
 Everything is written beside its place under a hidden name, forced to disk, and then renamed, so that a crash never
 leaves half a file under the name that others read: half a release would be published without anyone noticing.
-A killed process may leave the hidden `.tacita-*.part` behind, never a damaged output.
+A killed process may leave the hidden `.tacita-*.part` behind, never a damaged output, and the next run removes it.
+
+Nobody else can read what is being written. In a folder, what lies under `internal` (or `not_for_publication`) stays
+closed to others whatever the umask, and a list of all files, in `internal/files.txt`, says which of them may be
+removed when the folder is replaced.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tacita import check
 from tacita.check import TacitaError
+from tacita.data.leftovers import clear_leftovers, hidden_old, hidden_part, released
+
+INTERNAL = "internal"
+"""The folder of what never leaves the office."""
+NOT_FOR_PUBLICATION = "not_for_publication"
+"""The folder of released data that do not keep the policy."""
+FILES = f"{INTERNAL}/files.txt"
+"""The list of the files of a folder, in the folder."""
+OFFICE_ONLY = "for internal use only"
+"""How the first line of every file begins that never leaves the office."""
 
 
 @contextmanager
@@ -32,42 +45,126 @@ def new_file(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterat
     """
     name, target = _place(path, "file", overwrite)
     with _said_of(name):
-        beside = _beside(target)
+        beside = hidden_part(target)
         try:
             beside.touch(exist_ok=False)
+            usual = stat.S_IMODE(beside.stat().st_mode)
+            _allow(beside, 0o600)
             yield beside
-            if overwrite and target.exists():
-                beside.chmod(stat.S_IMODE(target.stat().st_mode))
+            _allow(beside, stat.S_IMODE(target.stat().st_mode) if overwrite and target.exists() else usual)
             _to_disk(beside)
             _move_file(beside, target, name, overwrite)
             _to_disk(target.parent)
         finally:
             with suppress(OSError):
                 beside.unlink(missing_ok=True)
+            released(beside)
 
 
 @contextmanager
-def new_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
+def new_folder(
+    path: str | os.PathLike[str], *, overwrite: bool = False, inputs: Iterable[str | os.PathLike[str]] = ()
+) -> Iterator[Path]:
     """A folder to write into; it takes the place of `path` once the block ends without an error.
 
-    An existing folder is replaced as a whole, and only if everything at its top level is written anew: a folder with
-    other things in it is not ours to delete. Between the two renames of such a replacement a kill leaves the old
-    folder, complete, under its hidden name.
+    An existing folder is replaced as a whole, and only if all files in it are on its own list of what was written and
+    none of them is one of `inputs`: anything else is not ours to delete. Between the two renames of such a replacement
+    a kill leaves the old folder, complete, under a hidden name, and the next run gives it its name back.
     """
     name, target = _place(path, "folder", overwrite)
+    _check_replaceable(name, target, inputs)
     with _said_of(name):
-        beside = _beside(target)
+        beside = hidden_part(target)
         try:
-            beside.mkdir()
+            private_folder(beside)
+            usual = _usual_mode(beside)
             yield beside
+            _list_files(beside)
+            _close_to_others(beside)
             for folder, _, files in os.walk(beside, topdown=False):
                 for file in files:
                     _to_disk(Path(folder) / file)
                 _to_disk(Path(folder))
-            _move_folder(beside, target, name, overwrite)
+            _allow(beside, usual)
+            _move_folder(beside, target, name, overwrite, inputs)
             _to_disk(target.parent)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
+            released(beside)
+
+
+def _usual_mode(folder: Path) -> int:
+    """The mode that a new folder gets here: asking for the umask would change it for a moment, in every thread."""
+    probe = folder / ".mode"
+    probe.mkdir()
+    mode = stat.S_IMODE(probe.stat().st_mode)
+    probe.rmdir()
+    return mode
+
+
+def _allow(path: Path, mode: int) -> None:
+    """Set who may read and write; Windows has no such modes, and a folder there takes the rights of the one above."""
+    if os.name != "nt":
+        path.chmod(mode)
+
+
+def private_folder(path: Path) -> Path:
+    """A folder, made if need be, that only its owner can look into."""
+    path.mkdir(mode=0o700, exist_ok=True)
+    _allow(path, 0o700)
+    return path
+
+
+def _close_to_others(folder: Path) -> None:
+    """What lies under `internal` or `not_for_publication` is for its owner alone."""
+    for parent, _, files in os.walk(folder):
+        inside = Path(parent).relative_to(folder).parts
+        if {INTERNAL, NOT_FOR_PUBLICATION}.intersection(inside):
+            _allow(Path(parent), 0o700)
+            for file in files:
+                _allow(Path(parent) / file, 0o600)
+
+
+def _list_files(folder: Path) -> None:
+    """Write the list of all files, which decides what a later run may remove."""
+    private_folder(folder / INTERNAL)
+    names = sorted({*_all_files(folder), FILES})
+    note = f"# {OFFICE_ONLY}: the files that were written here; only these are removed when the folder is replaced"
+    (folder / FILES).write_text("\n".join([note, *names]) + "\n", encoding="utf-8", errors="surrogateescape")
+
+
+def _all_files(folder: Path) -> list[str]:
+    """Everything in a folder that is not itself a folder with something in it, by its path from there."""
+    found = []
+    for parent, folders, files in os.walk(folder):
+        here = Path(parent).relative_to(folder)
+        links = [name for name in folders if (Path(parent) / name).is_symlink()]
+        found += [(here / name).as_posix() for name in (*files, *links)]
+        if not folders and not files and parent != str(folder):
+            found.append(here.as_posix())
+    return found
+
+
+def _check_replaceable(name: str, target: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Refuse to replace a folder with files in it that no run listed, or that are inputs of this one."""
+    if not target.is_dir():
+        return
+    listed: set[str] = set()
+    with suppress(OSError):
+        listed = set((target / FILES).read_text(encoding="utf-8", errors="surrogateescape").splitlines())
+    unlisted = sorted(set(_all_files(target)) - listed)
+    if unlisted:
+        raise TacitaError(
+            f"{name} also holds {check.quoted(unlisted, most=3)}, which replacing it would delete and Tacita did not "
+            "write; move that away, or choose another folder."
+        )
+    real = [Path(os.path.realpath(each)) for each in inputs]
+    used = [each.relative_to(target).as_posix() for each in real if each.is_relative_to(target) and each.exists()]
+    if used:
+        raise TacitaError(
+            f"{name} holds {check.quoted(used, most=3)}, which this run reads and replacing the folder would delete; "
+            "choose another folder."
+        )
 
 
 @contextmanager
@@ -90,6 +187,7 @@ def _place(path: str | os.PathLike[str], kind: str, overwrite: bool) -> tuple[st
     given = Path(path).name or target.name
     name = given if kind == "file" else f"folder {given!r}"
     with _said_of(name):
+        clear_leftovers(target)
         if not target.parent.is_dir():
             raise TacitaError(
                 f"{name} cannot be written because there is no folder {target.parent.name!r} to hold it; create that "
@@ -108,14 +206,20 @@ def _exists(name: str) -> TacitaError:
     return TacitaError(f"{name} exists already; choose another name, or overwrite=True (--overwrite) to replace it.")
 
 
-def check_free(path: str | os.PathLike[str], *, overwrite: bool = False, kind: str = "folder") -> None:
-    """Refuse a folder (or a file, by `kind`) that could not be written, before the work whose results it is to hold."""
-    _place(path, kind, overwrite)
+def check_free(
+    path: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    kind: str = "folder",
+    inputs: Iterable[str | os.PathLike[str] | None] = (),
+) -> None:
+    """Refuse a folder (or a file, by `kind`) that could not be written, before the work whose results it is to hold.
 
-
-def _beside(target: Path) -> Path:
-    # Not built from the target's name, which may already be as long as names can be.
-    return target.parent / f".tacita-{secrets.token_hex(8)}.part"
+    `inputs` are files that the work reads, None where there is none: they are never deleted.
+    """
+    name, target = _place(path, kind, overwrite)
+    if kind == "folder":
+        _check_replaceable(name, target, [each for each in inputs if each is not None])
 
 
 def _to_disk(path: Path) -> None:
@@ -146,23 +250,25 @@ def _move_file(beside: Path, target: Path, name: str, overwrite: bool) -> None:
         beside.replace(target)
 
 
-def _move_folder(beside: Path, target: Path, name: str, overwrite: bool) -> None:
+def _move_folder(
+    beside: Path, target: Path, name: str, overwrite: bool, inputs: Iterable[str | os.PathLike[str]]
+) -> None:
     if not target.exists():
         beside.rename(target)
         return
     if not overwrite:
         raise _exists(name)
-    foreign = sorted({each.name for each in target.iterdir()} - {each.name for each in beside.iterdir()})
-    if foreign:
-        raise TacitaError(
-            f"{name} also holds {check.quoted(foreign, most=3)}, which replacing it would delete; "
-            "choose another folder."
-        )
-    old = _beside(target)
-    target.rename(old)
+    # Somebody may have put a file there while we were writing.
+    _check_replaceable(name, target, inputs)
+    old = hidden_old(target)
     try:
+        target.rename(old)
         beside.rename(target)
-    except OSError:
-        old.rename(target)
+    except BaseException:
+        # Refused, or stopped between the two.
+        if old.exists() and not target.exists():
+            old.rename(target)
         raise
+    finally:
+        released(old)
     shutil.rmtree(old, ignore_errors=True)

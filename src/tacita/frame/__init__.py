@@ -7,7 +7,7 @@ with 0 for missing. What a caller passed in (pandas, Polars, Arrow) is what he g
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import narwhals as nw
 import numpy as np
@@ -247,6 +247,30 @@ def is_float(frame: Frame, name: str) -> bool:
 def is_whole(frame: Frame, name: str) -> bool:
     """Whether a column holds whole numbers."""
     return bool(frame[name].dtype.is_integer())
+
+
+def is_text(frame: Frame, name: str) -> bool:
+    """Whether a column holds texts, as such or as categories."""
+    return bool(frame[name].dtype in (pl.String, pl.Categorical, pl.Enum))
+
+
+def is_date(frame: Frame, name: str) -> bool:
+    """Whether a column holds days, with or without the time of day."""
+    return bool(frame[name].dtype in (pl.Date, pl.Datetime))
+
+
+def some_texts(frame: Frame, name: str, most: int) -> list[str]:
+    """Values of a column that are not missing, as texts: all of them, or `most` from all over the file."""
+    series = frame[name].drop_nulls()
+    if len(series) > most:
+        series = series.gather(np.linspace(0, len(series) - 1, most).astype(np.int64))
+    return [str(value) for value in series.to_list()]
+
+
+def span(frame: Frame, name: str) -> int:
+    """How many whole numbers there are from the smallest to the largest of a column; 0 if it is empty."""
+    low, high = cast(Any, frame[name].min()), cast(Any, frame[name].max())
+    return 0 if low is None else int(high) - int(low) + 1
 
 
 def is_boolean(frame: Frame, name: str) -> bool:

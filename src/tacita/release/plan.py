@@ -173,6 +173,7 @@ def release_of(state: State, rules: Iterable[Rule | str] | Rules = ()) -> Releas
         changes=state.changes,
         broken=broken_rules(kept, state.original, state.data),
         rules=kept,
+        original=state.original,
         seed=state.draws.seed,
         seed_given=state.seed_given,
     )

@@ -20,7 +20,7 @@ from tacita.declared import FORMAT, plain, toml_document, toml_text
 from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
 from tacita.release.plan import Plan
-from tacita.release.release import FORMATS, Release
+from tacita.release.release import FORMATS, Release, checked_reason
 from tacita.result import summary
 from tacita.rules import Rule, rule_of
 from tacita.scenario import Scenario
@@ -86,6 +86,8 @@ class Project:
     """Where the release goes."""
     formats: tuple[str, ...] = ("parquet",)
     """What it is written as."""
+    accept_unsafe: str | None = None
+    """The reason for writing it as not for publication where it does not keep the policy; None: it is not written."""
     home: Path = field(default=Path(), compare=False, repr=False)
     """The folder of the project file."""
 
@@ -108,8 +110,13 @@ class Project:
         out |= {"scenario": self.scenario.to_dict(), "policy": self.policy.to_dict(), "plan": self.plan.to_dict()}
         if self.rules:
             out["rules"] = [rule.to_dict() for rule in self.rules]
-        out["release"] = {"folder": self.folder, "formats": list(self.formats)}
+        accepted = {} if self.accept_unsafe is None else {"accept_unsafe": self.accept_unsafe}
+        out["release"] = {"folder": self.folder, "formats": list(self.formats), **accepted}
         return out
+
+    def inputs(self) -> tuple[Path, ...]:
+        """The files that running the project reads: never deleted to make room for the release."""
+        return tuple(self.home / each for each in (self.data, self.reading.get("catalog")) if each)
 
     def to_toml(self) -> str:
         """The project as a TOML text."""
@@ -139,7 +146,6 @@ class Project:
         for name in ("policy", "plan"):
             check.mapping(f"[{name}]", document.get(name, {}))
         file, reading = _reading(document["data"])
-        folder, formats = _writing(check.mapping("[release]", document.get("release", {})))
         rules = document.get("rules", [])
         if not isinstance(rules, list):
             raise TacitaError("rules are a list of texts, or tables each headed [[rules]].")
@@ -154,8 +160,7 @@ class Project:
             policy=Policy.from_dict(document.get("policy", {})),
             plan=Plan.from_dict(document.get("plan", {})),
             rules=tuple(rule_of(each) for each in rules),
-            folder=folder,
-            formats=formats,
+            **_release_section(document.get("release", {})),
             home=home or Path(),
         )
 
@@ -175,8 +180,28 @@ def protect(
     data, policy = Data.of(data), checked_policy(policy)
     before = assess(data, scenario, policy, progress=part(show, 0.2, 0.4))
     release = plan.apply(data, scenario, policy, rules=rules, seed=seed, progress=part(show, 0.4, 0.8))
-    after = assess(release, release.scenario, policy, original=data, progress=part(show, 0.8, 1.0))
+    after = release.assess(progress=part(show, 0.8, 1.0))
     return Protection(release, before, after)
+
+
+def _release_section(given: Any) -> dict[str, Any]:
+    """Where the release goes, as what, and why though it is not safe."""
+    release = check.mapping("[release]", given)
+    wrong = [name for name in release if name not in ("folder", "formats", "accept_unsafe")]
+    if wrong:
+        raise TacitaError(f"[release] has folder, formats and accept_unsafe; got {wrong[0]!r}.")
+    folder = release.get("folder", "release")
+    if not isinstance(folder, str) or not folder:
+        raise TacitaError(f"folder in [release] must be the path of a folder; got {folder!r}.")
+    formats = check.names("formats", release.get("formats", ("parquet",)))
+    if not formats:
+        raise TacitaError("formats in [release] must name at least one, as formats = ['parquet'].")
+    for kind in formats:
+        check.one_of("formats", kind, FORMATS)
+    found = {"folder": folder, "formats": formats}
+    if "accept_unsafe" in release:
+        found["accept_unsafe"] = checked_reason(release["accept_unsafe"])
+    return found
 
 
 def _variable_table(known: Variable) -> dict[str, Any]:
@@ -199,22 +224,6 @@ def _reading(section: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     if not isinstance(file, str) or not file or wrong:
         raise TacitaError(f"[data] names the file, and if need be {', '.join(READING)}; got {sorted(section)}.")
     return file, reading
-
-
-def _writing(section: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """The folder and the formats of [release]."""
-    wrong = [name for name in section if name not in ("folder", "formats")]
-    if wrong:
-        raise TacitaError(f"[release] has folder and formats; got {wrong[0]!r}.")
-    folder = section.get("folder", "release")
-    if not isinstance(folder, str) or not folder:
-        raise TacitaError(f"folder in [release] must be the path of a folder; got {folder!r}.")
-    formats = check.names("formats", section.get("formats", ("parquet",)))
-    if not formats:
-        raise TacitaError("formats in [release] must name at least one, as formats = ['parquet'].")
-    for kind in formats:
-        check.one_of("formats", kind, FORMATS)
-    return folder, formats
 
 
 def _variable(name: str, given: Any) -> Variable:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from tacita import check, frame
+from tacita.assessment.assess import assess
+from tacita.assessment.profile import RiskProfile
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.data.atomic import check_free, new_folder
+from tacita.data.atomic import check_free
 from tacita.data.codebook import codebook
-from tacita.data.files import write
+from tacita.data.identifying import undeclared_identifiers
 from tacita.policy import Policy
+from tacita.progress import Progress, no_progress
 from tacita.random import fit_for_release
+from tacita.release.checklist import Checklist, checklist
 from tacita.release.step_log import Changes
+from tacita.release.written import write_release
+from tacita.result import summary
 from tacita.rules import Broken, Rules
 from tacita.scenario import Scenario
 
@@ -34,12 +41,22 @@ def checked_formats(formats: Any) -> tuple[str, ...]:
     return kinds
 
 
-def checked_folder(folder: Any, *, overwrite: bool) -> Path:
-    """A folder that a release can go to; an error before the work that it is to hold."""
+def checked_folder(folder: Any, *, overwrite: bool, inputs: Iterable[str | os.PathLike[str] | None] = ()) -> Path:
+    """A folder that a release can go to; an error before the work that it is to hold.
+
+    A folder that holds one of `inputs`, the files that the work reads, is not replaced.
+    """
     if not isinstance(folder, str | os.PathLike) or "\0" in str(folder):
         raise TacitaError(f"folder must be the path of a folder; got {folder!r}.")
-    check_free(folder, overwrite=overwrite)
+    check_free(folder, overwrite=overwrite, inputs=inputs)
     return Path(folder)
+
+
+def checked_reason(reason: Any) -> str:
+    """The reason for writing a release that is not safe, on one line."""
+    if not isinstance(reason, str) or not reason.strip():
+        raise TacitaError(f"accept_unsafe must be the reason in words, as 'for the safe centre only'; got {reason!r}.")
+    return " ".join(reason.split())
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +86,8 @@ class Release:
     """The seed of all draws: whoever knows it can undo the protection."""
     seed_given: bool = field(repr=False)
     """Whether the seed was given by hand."""
+    original: Data = field(repr=False)
+    """The data before the first step; in no file that is written."""
     rules: Rules = field(default_factory=Rules, repr=False)
     """The rules that were checked."""
 
@@ -81,10 +100,11 @@ class Release:
                 "the seed is short enough to be guessed, which undoes random steps; publish with a secret one."
             )
         found += [str(each) for each in self.broken]
-        numbered = self._numbered_anew
+        numbered = self.numbered_anew
         told = [name for name in self.scenario.identifiers if name in self.data.columns and name not in numbered]
         if told:
             found.append(f"the direct identifiers {check.quoted(told)} are still there; take them out with Remove().")
+        found += self._undeclared
         keys = [name for name in self.scenario.all_keys if name in self.data.perturbed]
         if keys:
             found.append(
@@ -93,8 +113,13 @@ class Release:
             )
         return tuple(found)
 
+    @cached_property
+    def _undeclared(self) -> tuple[str, ...]:
+        """A caution about columns that look like direct identifiers; looked for once, since cautions are read often."""
+        return tuple(undeclared_identifiers(self.data, self.scenario, self.numbered_anew))
+
     @property
-    def _numbered_anew(self) -> set[str]:
+    def numbered_anew(self) -> set[str]:
         """Identifiers that a step replaced by new numbers."""
         pairs = zip(self.plan.steps, self.changes, strict=True)
         return {name for step, change in pairs if step.kind() == "new_identifiers" for name in change.cells}
@@ -123,29 +148,75 @@ class Release:
         """The protected data as the caller's kind of table."""
         return self.data.to_native()
 
-    def save(self, folder: str | os.PathLike[str], *, formats: Any = ("parquet",), overwrite: bool = False) -> Path:
+    def assess(
+        self,
+        *,
+        measures: str | Mapping[str, Mapping[str, Any]] | tuple[str, ...] | list[str] = (),
+        progress: Progress = no_progress,
+    ) -> RiskProfile:
+        """The risk of the release under its scenario and policy, held against the original where a measure does so.
+
+        Worked out once and kept, unless further `measures` are asked for.
+
+        >>> import tacita as tc
+        >>> survey = tc.household_survey(200, population=4000)
+        >>> release = tc.Plan([tc.Recode("age", width=20), tc.Suppress()]).apply(survey.data, survey.scenario)
+        >>> release.assess().safe, release.assess() is release.assess()
+        (False, True)
+        """
+        if measures:
+            return assess(
+                self, self.scenario, self.policy, original=self.original, measures=measures, progress=progress
+            )
+        if "_profile" not in self.__dict__:
+            found = assess(self, self.scenario, self.policy, original=self.original, progress=progress)
+            object.__setattr__(self, "_profile", found)
+        profile: RiskProfile = self.__dict__["_profile"]
+        return profile
+
+    @property
+    def verdict(self) -> str:
+        """The verdict on the release in one sentence: SAFE, NOT SAFE, NOT ASSESSED or NO VERDICT, with the reasons."""
+        if not self.scenario.sets:
+            return "NOT ASSESSED under this policy: the release has no categorical keys to assess"
+        return summary(self.assess().verdicts())
+
+    @property
+    def safe(self) -> bool:
+        """Whether the release keeps its policy: a policy without a limit is never kept."""
+        return bool(self.scenario.sets) and self.assess().safe
+
+    def checklist(self) -> Checklist:
+        """What to look at before publication: each item done, not done or not applicable, with the way out."""
+        return checklist(self)
+
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        formats: Any = ("parquet",),
+        overwrite: bool = False,
+        accept_unsafe: str | None = None,
+    ) -> Path:
         """Write `public/`, for publication, and `internal/`, which never leaves the office; all or nothing.
 
         public: the data in each of the formats, and a codebook of what is released. internal: plan, scenario, policy,
-        rules, seed and log.
+        rules, seed, log and checklist; only its owner can read it. A release that does not keep its policy, or whose
+        policy sets no limit, is refused unless `accept_unsafe` gives the reason for writing it all the same: it then
+        goes to `not_for_publication/` in place of `public/`, and the reason into the log.
+
+        `overwrite` replaces a folder in which there is nothing but what an earlier `save` wrote.
         """
         kinds = checked_formats(formats)
         target = checked_folder(folder, overwrite=overwrite)
-        with new_folder(target, overwrite=overwrite) as beside:
-            public, internal = beside / "public", beside / "internal"
-            public.mkdir()
-            internal.mkdir()
-            for kind in kinds:
-                write(self.data, public / f"data.{kind}")
-            write(self.codebook(), public / "codebook.csv")
-            self.plan.save(internal / "plan.toml")
-            self.original_scenario.save(internal / "scenario.toml")
-            self.policy.save(internal / "policy.toml")
-            if self.rules:
-                self.rules.save(internal / "rules.toml")
-            (internal / "seed.txt").write_text(f"{self.seed:x}\n", encoding="utf-8")
-            (internal / "log.txt").write_text(f"{self}\n", encoding="utf-8")
-            (internal / "log.json").write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="utf-8")
+        reason = None if accept_unsafe is None else checked_reason(accept_unsafe)
+        safe = self.safe
+        if not safe and reason is None:
+            raise TacitaError(
+                f"the release is {self.verdict}; protect it further, or pass accept_unsafe='reason' to write it as not "
+                "for publication."
+            )
+        write_release(self, target, kinds, overwrite=overwrite, accepted=None if safe else reason)
         return target
 
     def codebook(self) -> frame.Frame:

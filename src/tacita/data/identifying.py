@@ -1,0 +1,159 @@
+"""Columns that look like direct identifiers though nobody declared them: names, numbers, addresses, free text.
+
+Only the names of columns and what they look like are told, never a value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from tacita import frame
+from tacita.data.check_digits import LEAST, check_digit_scheme
+from tacita.data.data import Data
+
+if TYPE_CHECKING:
+    from tacita.scenario import Scenario
+
+LOOKED_AT = 500
+"""So many values of a column are looked at, from all over the file."""
+FEW_VALUES = 20
+"""Up to so many different values are categories, whatever the column is called."""
+MOSTLY = 0.5
+"""The share of values that must look like something."""
+NEARLY_UNIQUE = 0.9
+"""The share of records with a text of their own from which a column counts as identifying."""
+ENOUGH = 10
+"""Records needed to say that nearly all differ."""
+
+NAMED = {
+    "names": r"(first|last|middle|maiden|family|given|full|sur|fore|person|respondent|patient|client|employee|"
+    r"customer|firm|company|enterprise|vor|nach)? ?names?|vorname|nachname|nom|prenom|apellidos?|nombre|cognome",
+    "e-mail addresses": r".*\be ?mail\b.*|mail",
+    "telephone numbers": r".*\b(tele)?phone( (number|no|nr))?|(tele)?phone.*|(mobile|tel|fax)( (number|no|nr))?",
+    "addresses": r".*\baddress( line)?( \d)?|street( name)?|adresse|anschrift|strasse|house number|"
+    r"post ?code full|latitude|longitude|lat|lon|lng|gps|coordinates",
+    "personal numbers": r".*\b(ssn|nin|nhs|passport|iban|bic|vat|tin)\b.*|social security.*|national id.*|"
+    r"(tax|person|personal|patient|insurance|licence|license|account|card|register|registration|record|case) ?"
+    r"(id|no|nr|num|number)|id|uid|uuid|pin|guid|identifier",
+    "network addresses": r"ip|ip ?address|mac|mac ?address|url|username|user name|login",
+}
+"""What a column is called that holds direct identifiers, in small letters with blanks between words."""
+NUMBERED = ("telephone numbers", "personal numbers", "addresses")
+"""Those that can be numbers."""
+
+SHAPES = {
+    "e-mail addresses": r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}",
+    "telephone numbers": r"(\+|00)[\d\s()./-]{7,20}|\(?0\d{1,5}\)?[\s/-]\d[\d\s/-]{3,14}\d",
+    "network addresses": r"(\d{1,3}\.){3}\d{1,3}|https?://\S+|www\.\S+|([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}",
+    "unique identifiers": r"[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}",
+}
+"""What direct identifiers look like."""
+
+
+class Suspect(NamedTuple):
+    """A column that looks like a direct identifier."""
+
+    column: str
+    looks_like: str
+    """What it looks like, in a few words."""
+
+
+def words_of(name: str) -> str:
+    """The name of a column in small letters with blanks between its words.
+
+    >>> words_of("PatientID"), words_of("e-mail"), words_of("home_phone_no")
+    ('patient id', 'e mail', 'home phone no')
+    """
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return " ".join(re.split(r"[\W_]+", apart)).strip().lower()
+
+
+def suspects(data: Data, declared: Collection[str] = ()) -> tuple[Suspect, ...]:
+    """The columns that look like direct identifiers, but for those that are declared as something.
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"ssn": [f"{10_000_000 + 7 * at}" for at in range(30)], "sex": ["f", "m"] * 15})
+    >>> suspects(Data.of(people))
+    (Suspect(column='ssn', looks_like='personal numbers'),)
+    """
+    found = []
+    for name in data.columns:
+        if name not in declared and (look := _look(data, name)):
+            found.append(Suspect(name, look))
+    return tuple(found)
+
+
+def undeclared_identifiers(data: Data, scenario: Scenario, renewed: Collection[str] = ()) -> Iterator[str]:
+    """A caution about columns that look like direct identifiers and have no role in the scenario."""
+    found = suspects(data, {*roles(scenario), *renewed})
+    if found:
+        listed = ", ".join(f"{each.column!r} ({each.looks_like})" for each in found[:5])
+        more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
+        yield (
+            f"columns that look like direct identifiers are not declared: {listed}{more}; name them in identifiers of "
+            f"the scenario and take them out with Remove()."
+        )
+
+
+def roles(scenario: Scenario) -> set[str]:
+    """The columns of which the scenario says what they are: keys, ids, weight, strata, direct identifiers."""
+    single = [name for name in (scenario.weight, scenario.household, scenario.person) if name is not None]
+    return {*scenario.all_keys, *scenario.numeric_keys, *scenario.strata, *scenario.identifiers, *single}
+
+
+def _look(data: Data, name: str) -> str:
+    text, whole = frame.is_text(data.table, name), frame.is_whole(data.table, name)
+    known = len(data) - int(frame.missing(data.table, name).sum())
+    texts = frame.some_texts(data.table, name, LOOKED_AT) if text or whole or frame.is_float(data.table, name) else []
+    if not text and not whole:
+        # SPSS, Stata and SAS keep whole numbers as floats; a measurement has a fraction somewhere.
+        texts = [each for each in texts if each != "nan"]
+        if not texts or not all(each.endswith(".0") for each in texts):
+            return ""
+        texts = [each.removesuffix(".0") for each in texts]
+    called = next((what for what, pattern in NAMED.items() if re.fullmatch(pattern, words_of(name))), "")
+    in_a_row = whole and frame.span(data.table, name) == known > FEW_VALUES
+    if not text and not (in_a_row or called in NUMBERED or len(max(texts, key=len, default="")) >= LEAST):
+        # Most columns end here, before their values are counted.
+        return ""
+    different = frame.distinct(data.table, name)
+    if different < max(4, known / FEW_VALUES) or (different <= FEW_VALUES and different < MOSTLY * known):
+        return ""
+    if text:
+        return look_of_texts(texts, called, different, known)
+    return look_of_numbers(texts, called if different >= MOSTLY * known else "", in_a_row and different == known)
+
+
+def look_of_texts(texts: Sequence[str], called: str, different: int, known: int) -> str:
+    """What texts look like: `called` is what the column is called, of `known` values so many are different."""
+    if called:
+        return called
+    for what, shape in SHAPES.items():
+        if sum(bool(re.fullmatch(shape, text.strip())) for text in texts) >= MOSTLY * len(texts):
+            return what
+    scheme = check_digit_scheme(texts)
+    if scheme:
+        return f"numbers with check digits, {scheme}"
+    long = sum(len(text) >= 25 and len(text.split()) >= 4 for text in texts)
+    if long >= MOSTLY * len(texts) and different >= MOSTLY * known:
+        return "free text"
+    if known >= ENOUGH and different >= NEARLY_UNIQUE * known and not _measured(texts):
+        return f"{'every' if different == known else 'nearly every'} record has a text of its own"
+    return ""
+
+
+def look_of_numbers(texts: Sequence[str], called: str, in_a_row: bool) -> str:
+    """What whole numbers look like; `in_a_row`: whether they are all those from the smallest to the largest."""
+    if called in NUMBERED:
+        return called
+    scheme = check_digit_scheme(texts)
+    if scheme:
+        return f"numbers with check digits, {scheme}"
+    return "numbers the records" if in_a_row else ""
+
+
+def _measured(texts: Sequence[str]) -> bool:
+    """Whether texts are numbers with a fraction: measurements that were read as text."""
+    return all(re.fullmatch(r"[+-]?\d*[.,]\d+(e[+-]?\d+)?", text.strip(), re.IGNORECASE) for text in texts)

@@ -1,0 +1,67 @@
+"""What a release writes to its folder, and what the first line of each file for the office says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacita.data.atomic import INTERNAL, NOT_FOR_PUBLICATION, OFFICE_ONLY, new_folder, private_folder
+from tacita.data.files import write
+
+if TYPE_CHECKING:
+    from tacita.release.release import Release
+
+PUBLIC = "public"
+"""The folder of what may be published."""
+SEED_NOTE = "whoever knows this seed can undo the protection"
+LOG_NOTE = "how the release came about"
+DECLARED_NOTE = "what was declared and done, not part of the release"
+NOT_PUBLIC = "NOT FOR PUBLICATION: this release does not keep the policy of the office."
+
+
+def write_release(
+    release: Release, target: Path, formats: tuple[str, ...], *, overwrite: bool, accepted: str | None
+) -> None:
+    """Write a release as a whole; `accepted` is the reason for writing one that is not safe."""
+    with new_folder(target, overwrite=overwrite) as beside:
+        data = beside / PUBLIC
+        if accepted is None:
+            data.mkdir()
+        else:
+            data = private_folder(beside / NOT_FOR_PUBLICATION)
+            said = f"{NOT_PUBLIC}\n{release.verdict}.\nWritten all the same, since: {accepted}\n"
+            (data / "README.txt").write_text(said, encoding="utf-8")
+        for kind in formats:
+            write(release.data, data / f"data.{kind}")
+        write(release.codebook(), data / "codebook.csv")
+        _write_internal(release, private_folder(beside / INTERNAL), accepted)
+
+
+def _write_internal(release: Release, internal: Path, accepted: str | None) -> None:
+    declared: dict[str, Any] = {
+        "plan": release.plan,
+        "scenario": release.original_scenario,
+        "policy": release.policy,
+        **({"rules": release.rules} if release.rules else {}),
+    }
+    for name, each in declared.items():
+        each.save(internal / f"{name}.toml")
+        mark(internal / f"{name}.toml", DECLARED_NOTE)
+    _text(internal / "seed.txt", f"# {OFFICE_ONLY}: {SEED_NOTE}", f"{release.seed:x}")
+    reason = [] if accepted is None else [f"accepted though not safe: {accepted}"]
+    _text(
+        internal / "log.txt", f"{OFFICE_ONLY}: {LOG_NOTE}", f"The release is {release.verdict}", *reason, str(release)
+    )
+    said = {"note": f"{OFFICE_ONLY}: {LOG_NOTE}", "verdict": release.verdict, "accepted_unsafe": accepted}
+    _text(internal / "log.json", json.dumps(said | release.to_dict(), indent=2))
+    _text(internal / "checklist.txt", f"{OFFICE_ONLY}: to go through before publication", str(release.checklist()))
+
+
+def mark(path: Path, what: str) -> None:
+    """Put a comment before a TOML file that says that it is for the office only."""
+    path.write_text(f"# {OFFICE_ONLY}: {what}\n{path.read_text(encoding='utf-8')}", encoding="utf-8")
+
+
+def _text(path: Path, *lines: str) -> None:
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
