@@ -1,5 +1,6 @@
 """`tacita link` and `tacita interval`: what they print and write, and every mistake in one sentence."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,6 +46,7 @@ def test_link_prints_and_writes_what_the_function_gives(
     code, out, err = run("link", *words)
     assert (code, err) == (0, "")
     assert out == f"{found}\n\nwritten: records.parquet (60 records)\n"
+    assert os.name == "nt" or Path("records.parquet").stat().st_mode & 0o777 == 0o600
     assert pl.read_parquet("records.parquet").equals(found.to_frame())  # type: ignore[attr-defined]
 
 

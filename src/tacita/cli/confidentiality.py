@@ -45,7 +45,7 @@ def confidentiality(
     from tacita.scenario import Scenario
 
     if out is not None:
-        check_free(out, overwrite=overwrite)
+        check_free(out, overwrite=overwrite, inputs=(original, released, policy))
     options: dict[str, Any] = {
         "strata": names(strata),
         "metric": metric,
@@ -113,17 +113,19 @@ def _files(
 
 def _save(found: Any, text: str, out: Path, *, overwrite: bool) -> Path:
     """The tables in a folder: all or nothing."""
-    from tacita.data.atomic import new_folder
+    from tacita.data.atomic import OFFICE_ONLY, new_folder
     from tacita.data.files import write
+    from tacita.plots.internal.note import for_internal_use
     from tacita.plots.save import save
 
     with new_folder(out, overwrite=overwrite) as folder:
-        (folder / "tables.txt").write_text(text + "\n", encoding="utf-8")
+        note = f"{OFFICE_ONLY}: how well the released file hides the original"
+        (folder / "tables.txt").write_text(f"{note}\n\n{text}\n", encoding="utf-8")
         write(found.to_frame(), folder / "links.csv")
         write(found.rank_table(), folder / "ranks.csv")
         if all(part.ratios is not None for part in found.parts.values()):
             write(found.ks_table(), folder / "kolmogorov_smirnov.csv")
-        save(found.plot(), folder / "confidentiality.png")
+        save(for_internal_use(found.plot()), folder / "confidentiality.png")
     return out
 
 

@@ -119,6 +119,7 @@ def _run(
     out: Path | None,
     over: bool,
 ) -> None:
+    from tacita.data.atomic import private_file
     from tacita.data.files import check_target, read, write
     from tacita.progress import part
     from tacita.scenario import Scenario
@@ -131,7 +132,7 @@ def _run(
         progress(0.1, "reading")
         first, second = read(original), read(released)
         found = measure(first, second, who, **options, progress=part(progress, 0.4, 1.0))
-        written = None if out is None else write(found.to_frame(), out, overwrite=over)
+        written = None if out is None else private_file(write(found.to_frame(), out, overwrite=over))
     say(str(found))
     if written is not None:
         say(f"\nwritten: {written} ({len(second):,} records)")

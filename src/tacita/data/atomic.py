@@ -115,6 +115,12 @@ def private_folder(path: Path) -> Path:
     return path
 
 
+def private_file(path: Path) -> Path:
+    """Close a file to everybody but its owner, such as one that says which record is which."""
+    _allow(path, 0o600)
+    return path
+
+
 def _close_to_others(folder: Path) -> None:
     """What lies under `internal` or `not_for_publication` is for its owner alone."""
     for parent, _, files in os.walk(folder):
