@@ -329,3 +329,23 @@ class ManyValues(Result):
 @measure(called_for="sensitive")
 def many_values(data: object, scenario: tc.Scenario) -> ManyValues:
     return ManyValues(len(scenario.sensitive))
+
+
+@pytest.mark.parametrize("register", [None, PEOPLE])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"quantile": 5}, "quantile must be in (0, 1); got 5."),
+        ({"quantile": 0.0}, "quantile must be in (0, 1); got 0.0."),
+        ({"quantile": True}, "quantile must be in (0, 1); got True."),
+        ({"method": "guess"}, "method must be one of 'exact', 'approximate'; got 'guess'."),
+    ],
+)
+def test_bad_options_are_errors_with_a_register_too(options: dict[str, object], message: str, register: object) -> None:
+    with pytest.raises(TacitaError) as error:
+        tc.assess(PEOPLE, SCENARIO, register=register, **options)  # type: ignore[arg-type]
+    assert str(error.value) == message
+
+
+def test_no_quantile_may_be_written_false() -> None:
+    assert tc.assess(PEOPLE, SCENARIO, quantile=False).to_dict() == tc.assess(PEOPLE, SCENARIO).to_dict()

@@ -107,7 +107,8 @@ def assess(
     register, original = (None if given is None else Data.of(given) for given in (register, original))
     if not scenario.sets:
         raise TacitaError("assess needs categorical keys; pass keys=[...] in the scenario.")
-    how = {"method": method, "quantile": quantile, "register": register}
+    # As in every option that may be left out, false is none.
+    how = {"method": method, "quantile": None if quantile is False else quantile, "register": register}
     context = Context(data, scenario, limits, register, original, how)
     parts: list[KeySetRisk] = []
     cautions: list[str] = []

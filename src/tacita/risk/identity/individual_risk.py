@@ -68,11 +68,13 @@ def base_risk(table: KeyTable, method: str = "exact", quantile: float | None = N
     With a quantile q it is 1/F_q, F_q the q-quantile of F | f: a low q gives a cautious, higher risk.
     """
     check.one_of("method", method, METHODS)
+    if quantile is not None:
+        check.share("quantile", quantile, zero=False, one=False)
     if table.source == "register":
         return 1.0 / table.population_count
     f, p = table.sample_count, table.sampling_probability
     if quantile is not None:
-        return 1.0 / population_quantile(f, p, check.share("quantile", quantile, zero=False, one=False))
+        return 1.0 / population_quantile(f, p, quantile)
     return expected_reciprocal(f, p) if method == "exact" else approximate_reciprocal(f, p)
 
 
