@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import KeyTable
-from tacita.measures import CALLED_FOR, Measure, check_measure_name, checked_measure_options, find, measure_names
+from tacita.measures import Measure, called_for, check_measure_name, checked_measure_options, find, measure_names
 from tacita.policy import OWN_FIELDS, Policy
 from tacita.progress import Progress, part
 from tacita.result import Result
@@ -104,8 +104,8 @@ def _is_due(name: str, context: Context, asked: Mapping[str, Any], limited: Mapp
         return False
     if name in asked or name in limited:
         return True
-    called_for = CALLED_FOR.get(name)
-    if called_for is not None and all(context.has(need) for need in called_for):
+    reasons = called_for(name)
+    if reasons is not None and all(context.has(need) for need in reasons):
         return True
     if "all" not in asked or name in ("risk_threshold", "benchmark"):
         return False

@@ -121,6 +121,11 @@ class RoundWeights(CellStep):
             raise TacitaError(f"digits must be at most {MOST_DIGITS}, all that a weight has; got {self.digits!r}.")
         checked_weight_name(self.weight)
 
+    @property
+    def draws(self) -> bool:
+        """Weights are rounded up or down at random if `random` is set."""
+        return self.random
+
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with rounded weights."""
         given = weighed(self, self.weight, self.within, data, context)

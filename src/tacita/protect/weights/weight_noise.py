@@ -61,6 +61,11 @@ class WeightNoise(CellStep):
             raise TacitaError(f"sd must be above 0 and at most 5; got {self.sd!r}.")
         checked_weight_name(self.weight)
 
+    @property
+    def draws(self) -> bool:
+        """The noise is drawn."""
+        return True
+
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with noise on the weights."""
         given = weighed(self, self.weight, self.within, data, context)

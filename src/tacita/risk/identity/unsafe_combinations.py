@@ -14,7 +14,7 @@ from tacita.arrays import Bools, Ints
 from tacita.check import TacitaError
 from tacita.keys.matching import combined
 from tacita.keys.table import KeyTable, key_table
-from tacita.measures import at_most, measure
+from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc
 from tacita.progress import Progress, no_progress
 from tacita.result import Result, Table
@@ -175,7 +175,11 @@ def by_identification_level(levels: Mapping[str, int]) -> list[tuple[str, ...]]:
     )
 
 
-@measure(needs="keys", limit=at_most("records_unsafe", "the number of records in an unsafe cell"))
+@measure(
+    needs="keys",
+    limit=at_most("records_unsafe", "the number of records in an unsafe cell"),
+    missing=own_rule("A missing value is a category of its own in every table."),
+)
 def unsafe_combinations(
     data: Any,
     scenario: Scenario,

@@ -13,7 +13,7 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.distance.covariance import mcd, squared_distance
 from tacita.distance.scenario_keys import NumericKeys, Unit, numeric_keys
-from tacita.measures import measure
+from tacita.measures import measure, own_rule
 from tacita.parameters import AtLeast, Doc, OneOf, checked_options
 from tacita.progress import Progress, no_progress
 from tacita.random import Draws
@@ -176,7 +176,11 @@ class RobustIntervalDisclosure(Result):
         }
 
 
-@measure(files=2, needs="numeric_keys")
+@measure(
+    files=2,
+    needs="numeric_keys",
+    missing=own_rule("Records with a missing value in either file are left out and counted."),
+)
 def robust_interval_disclosure(
     original: Any,
     released: Any,

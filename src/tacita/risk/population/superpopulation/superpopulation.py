@@ -14,7 +14,7 @@ from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.keys import exact_sums
 from tacita.keys.table import KeyTable, key_table, survey_weights
-from tacita.measures import at_most, measure
+from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.result import Result, columns, number, percent
 from tacita.risk.population.superpopulation import mixtures, partitions
@@ -230,7 +230,11 @@ def _unequal_weights(weights: Floats | None) -> Iterator[str]:
         )
 
 
-@measure(needs=("keys", "sample"), limit=at_most("population_uniques", "the number of population uniques in the file"))
+@measure(
+    needs=("keys", "sample"),
+    limit=at_most("population_uniques", "the number of population uniques in the file"),
+    missing=own_rule("Records with a missing key value are left out and counted."),
+)
 def superpopulation(
     data: Any,
     scenario: Scenario,
