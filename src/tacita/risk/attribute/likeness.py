@@ -12,7 +12,7 @@ from tacita.arrays import Floats
 from tacita.keys.table import KeyTable, key_table
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc
-from tacita.result import Result, columns
+from tacita.result import Result, Table
 from tacita.risk.attribute.groups import Histogram, histogram
 from tacita.risk.attribute.l_diversity import sensitive_categories
 from tacita.risk.attribute.t_closeness import file_shares
@@ -89,12 +89,17 @@ class Likeness(Result):
         """By variable: the value of the file, the greatest over its groups."""
         return {name: float(by_key.max()) for name, by_key in getattr(self, kind).items()}
 
-    def __str__(self) -> str:
-        rows: list[tuple[str, ...]] = [
-            ("greatest over groups", "beta", "enhanced", "delta", "delta, present values", "alpha")
-        ]
-        rows += [(name, *(f"{self.greatest(kind)[name]:.3g}" for kind in KINDS)) for name in self.beta]
-        return columns(rows, indent="")
+    @property
+    def headline(self) -> str:
+        """The greatest beta."""
+        times = f"{1 + self.worst():.3g} times"
+        return f"beta-likeness: a sensitive value is up to {times} as frequent in a group as in the whole file"
+
+    def tables(self) -> tuple[Table, ...]:
+        """By variable: the greatest of each kind over the groups."""
+        heads = ("greatest over groups", "beta", "enhanced", "delta", "delta, present values", "alpha")
+        rows = tuple((name, *(f"{self.greatest(kind)[name]:.3g}" for kind in KINDS)) for name in self.beta)
+        return (Table(heads, rows),)
 
     def to_frame(self) -> frame.Frame:
         """One row per record."""

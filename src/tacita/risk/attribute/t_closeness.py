@@ -12,7 +12,7 @@ from tacita.arrays import Codes, Floats
 from tacita.keys.table import KeyTable, key_table
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc
-from tacita.result import Result, columns
+from tacita.result import Result, Table
 from tacita.risk.attribute.groups import Histogram, histogram
 from tacita.risk.attribute.l_diversity import sensitive_names
 from tacita.scenario import Scenario
@@ -91,10 +91,15 @@ class TCloseness(Result):
         """By variable: the greatest distance; the file is t-close for this t."""
         return {name: float(by_key.max()) for name, by_key in self.distance.items()}
 
-    def __str__(self) -> str:
-        rows = [("t-closeness", "t", "compared as")]
-        rows += [(name, f"{t:.3g}", self.scale[name]) for name, t in self.t.items()]
-        return columns(rows, indent="")
+    @property
+    def headline(self) -> str:
+        """The greatest t."""
+        return f"t-closeness: the file is t-close for t = {self.greatest:.3g}"
+
+    def tables(self) -> tuple[Table, ...]:
+        """By variable: t, and how it was compared."""
+        rows = tuple((name, f"{t:.3g}", self.scale[name]) for name, t in self.t.items())
+        return (Table(("sensitive variable", "t", "compared as"), rows),)
 
     def to_frame(self) -> frame.Frame:
         """One row per record."""

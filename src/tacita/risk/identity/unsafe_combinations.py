@@ -215,7 +215,7 @@ def unsafe_combinations(
         named = {_table(names): check.whole("threshold", each, 0) for names, each in tables.items()}
         wanted, thresholds = list(named), list(named.values())
     elif levels is not None:
-        check.columns_exist("levels", list(levels), scenario.keys)
+        check.columns_exist("levels", list(check.mapping("levels", levels)), scenario.keys)
         wanted = by_identification_level(levels)
         thresholds = [_one(threshold)] * len(wanted)
     else:

@@ -221,7 +221,9 @@ def robust_interval_disclosure(
     progress(0.0, "comparing values")
     x, y, record = pairs_of_values(original, released, names, unit)
     compared: Bools = np.asarray(~(np.isnan(x) | np.isnan(y)).any(axis=1))
-    rows = np.flatnonzero(compared)
+    # By record number: means and covariances do not depend on the order of the file then, not in the last bit either.
+    rows = np.argsort(record, kind="stable")
+    rows = rows[compared[rows]]
     if len(rows) < 2:
         raise TacitaError(f"robust intervals need at least 2 records without missing values; got {len(rows)}.")
     scaled_x = scaled(x[rows], x[rows], names)

@@ -112,6 +112,7 @@ def one_to_one_linkage(
 
     names = keys_of_distance("one_to_one_linkage", scenario, keys, distance)
     gap = checked_options(one_to_one_linkage, {"gap": gap})["gap"]
+    progress(0.0, "comparing records")
     files = two_files(original, released, names, unit, external)
     values = compared_values(files, distance)
     others, rows = (np.flatnonzero(~np.isnan(each).any(axis=1)) for each in values[:2])

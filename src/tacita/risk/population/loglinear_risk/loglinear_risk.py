@@ -266,6 +266,7 @@ def loglinear_risk(
     """
     _check_together(scenario, numeric, variant, compatibility, formula, choose_by)
     model = None if formula is None else model_of(formula, scenario.keys, numeric)
+    progress(0.0, "counting combinations of the keys")
     sdcmicro = compatibility is not None
     # sdcMicro crosses all values of the file, also those that only records with another key missing have.
     table = classify(data, scenario, structural_zeros, all_levels=sdcmicro)

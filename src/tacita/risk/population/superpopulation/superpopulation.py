@@ -199,7 +199,7 @@ def _cells(table: KeyTable) -> float:
 def _names(models: str | Iterable[str] | None) -> tuple[str, ...]:
     if models is None:
         return DEFAULT
-    listed = (models,) if isinstance(models, str) else tuple(models)
+    listed = (models,) if isinstance(models, str) else tuple(models) if isinstance(models, Iterable) else ()
     if not listed:
         raise TacitaError(f"models must name at least one of {', '.join(map(repr, MODELS))}.")
     return tuple(dict.fromkeys(check.one_of("models", name, tuple(MODELS)) for name in listed))
