@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -148,20 +149,25 @@ def _numbers(result: Result) -> Any:
 def _check_cells(trial: Trial) -> None:
     """Nothing that is printed shows a cell, whatever is missing; data that will not do are refused in one sentence."""
     weight = trial.scenario.weight
-    marked = trial.with_files(lambda data: with_canaries(data, weight))
+    strata = (*trial.scenario.strata, *(trial.options.get("strata") or ()))
+    marked = trial.with_files(lambda data: with_canaries(data, weight, strata))
     found = [unless_refused(WHO, marked.result)]
-    for name in trial.columns:
-        for some in (marked.with_files(lambda data, name=name: _blanked(data, name, 5)),  # type: ignore[misc]
-                     marked.with_files(lambda data, name=name: _blanked(data, name, 1))):  # type: ignore[misc]  # fmt: skip
-            found.append(unless_refused(WHO, some.result))
-        wrong = marked.with_files(lambda data, name=name: _of_texts(data, name))  # type: ignore[misc]
-        found.append(unless_refused(WHO, wrong.result))
+    for name in (each for each in trial.columns if each not in strata):
+        for change in (_some_blank, _all_blank, _of_texts):
+            found.append(unless_refused(WHO, marked.with_files(partial(change, name=name)).result))
+    if weight is not None:
+        negative = marked.with_files(lambda data: data.with_columns({weight: -data.numbers(weight)}))
+        found.append(unless_refused(WHO, negative.result))
     for result in found:
         _say(result is None or not shows_a_cell(printed(result)), "shows a cell of the data")
 
 
-def _blanked(data: Data, name: str, every: int) -> Data:
-    return data.blanked({name: data.record % every == 0}) if name in data.columns else data
+def _some_blank(data: Data, name: str) -> Data:
+    return data.blanked({name: data.record % 5 == 0}) if name in data.columns else data
+
+
+def _all_blank(data: Data, name: str) -> Data:
+    return data.blanked({name: data.record > 0}) if name in data.columns else data
 
 
 def _of_texts(data: Data, name: str) -> Data:
@@ -197,11 +203,8 @@ def _check_options(trial: Trial) -> None:
     refused(WHO, lambda: trial.result(zq_option=1), "an option that it does not have")
     for parameter in trial.measure.parameters:
         _say(parameter.doc, f"has an option {parameter.name} without a line of documentation")
-        refused(
-            WHO,
-            lambda parameter=parameter: trial.result(**{parameter.name: bad_value(parameter)}),  # type: ignore[misc]
-            f"a bad value of {parameter.name}",
-        )
+        bad = {parameter.name: bad_value(parameter)}
+        refused(WHO, partial(trial.result, **bad), f"a bad value of {parameter.name}")
 
 
 def bad_value(parameter: Parameter) -> Any:
@@ -247,8 +250,7 @@ def _check_files(trial: Trial) -> None:
     )
     refused(WHO, trial.with_files(lambda data: 5).result, "a number in place of a file")
     for name in (*trial.scenario.keys, *trial.scenario.numeric_keys):
-        gone = trial.with_files(lambda data, name=name: _without(data, name))  # type: ignore[misc]
-        unless_refused(WHO, gone.result)
+        unless_refused(WHO, trial.with_files(partial(_without, name=name)).result)
 
 
 def _without(data: Data, name: str) -> Data:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -64,11 +64,14 @@ def order_of(data: Data) -> Any:
     return np.argsort(-data.record % 7, kind="stable")
 
 
-def with_canaries(data: Data, weight: str | None) -> Data:
-    """Every seventh record has a canary in each cell: they stand out, and are a group too."""
+def with_canaries(data: Data, weight: str | None, strata: Sequence[str] = ()) -> Data:
+    """Every seventh record has a canary in each cell: they stand out, and are a group too.
+
+    Strata keep their values: a table by strata has to name them.
+    """
     here = data.record % 7 == 3
     columns = {}
-    for name in data.columns:
+    for name in (each for each in data.columns if each not in strata):
         canary: Any = CANARY_TEXT
         if frame.is_whole(data.table, name) or frame.is_float(data.table, name):
             canary = CANARY_WHOLE if frame.is_whole(data.table, name) else CANARY_NUMBER

@@ -185,7 +185,8 @@ def categorical_confidentiality(
     keyed = checked(scenario).keys if keys is None else check.names("keys", keys)
     names = check.names("variables", variables) or keyed
     check.one_of("unit", unit, UNITS)
-    limit = checked_policy(policy).k if k is None else check.whole("k", k, 1)
+    usual = checked_policy(policy).k
+    limit = usual if k is None else check.whole("k", k, 1)
     if limit is None:
         raise TacitaError("the policy has no k, so nothing is unsafe; pass k=.")
     progress(0.0, "counting keys")

@@ -207,6 +207,8 @@ def unsafe_combinations(
     """
     if sum(given is not None for given in (largest, levels, tables)) > 1:
         raise TacitaError("give one of largest, levels and tables.")
+    for each in threshold if isinstance(threshold, Iterable) else (threshold,):
+        check.whole("threshold", each, 0)
     if tables is not None:
         if not isinstance(tables, Mapping):
             raise TacitaError(
