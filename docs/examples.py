@@ -88,7 +88,21 @@ def run(page: Path, demo: Path) -> list[Outcome]:
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         if not re.search(r"^\$ tacita demo\b(?!.*--out)", text, re.MULTILINE):
             shutil.copytree(demo, Path(folder) / "demo")
-        return list(_outcomes(page, text))
+        with _own_measures():
+            return list(_outcomes(page, text))
+
+
+@contextlib.contextmanager
+def _own_measures() -> Iterator[None]:
+    """A measure that a page declares is known on that page only."""
+    from tacita import measures
+
+    before = dict(measures._IN_SESSION)
+    try:
+        yield
+    finally:
+        measures._IN_SESSION.clear()
+        measures._IN_SESSION.update(before)
 
 
 def _outcomes(page: Path, text: str) -> Iterator[Outcome]:
@@ -98,7 +112,7 @@ def _outcomes(page: Path, text: str) -> Iterator[Outcome]:
         line = text.count("\n", 0, block.start()) + 1
         if block["kind"] == "python":
             # Blank lines before it, so that a traceback names the line of the page.
-            code = compile("\n" * line + block["body"], page.name, "exec")
+            code = compile("\n" * line + block["body"], page.name, "exec", dont_inherit=True)
             printed = _printed_by_python(code, names)
             shown = following if following is not None and _is_output_of(text, block, following) else None
             start, end = shown.span("body") if shown is not None else (block.end(), block.end())

@@ -124,7 +124,10 @@ def test_no_example_is_hidden_from_the_tests(page: Path) -> None:
     text = page.read_text("utf-8")
     # Indented or differently named fences would not be run.
     assert not re.search(r"^[ \t]+```", text, re.MULTILINE)
-    assert not re.search(r"^```(py|pycon|bash|shell|cli)\b", text, re.MULTILINE)
+    assert not re.search(r"^```(pycon|bash|shell|cli)\b", text, re.MULTILINE)
+    # What is not run is the source itself, which is tested where it is.
+    for shown in re.findall(r"^```py\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        assert any(shown in path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
     assert not re.search(r"^```sh\n[^`]*\btacita ", text, re.MULTILINE)
 
 
@@ -170,9 +173,17 @@ def test_doctests_of_the_reference_are_fenced() -> None:
     assert fenced("No example.") == "No example."
 
 
-def test_the_step_that_is_gone_through_is_the_real_one() -> None:
-    page = (ROOT / "docs" / "steps" / "contributing.md").read_text("utf-8")
-    shown = page.partition("```python\n")[2].partition("```")[0]
-    source = (ROOT / "src" / "tacita" / "protect" / "remove.py").read_text("utf-8")
-    assert len(shown) > 500
-    assert source.endswith(shown)
+@pytest.mark.parametrize(
+    ("page", "source"),
+    [
+        ("steps/contributing.md", "protect/remove.py"),
+        ("measures/contributing.md", "risk/identity/presence.py"),
+        ("contributing-figure.md", "plots/suda.py"),
+    ],
+)
+def test_what_contributors_are_shown_is_the_real_one(page: str, source: str) -> None:
+    shown = re.findall(
+        r"^```py(?:thon)?\n(.*?)^```", (ROOT / "docs" / page).read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert len(shown[0]) > 500
+    assert shown[0] in (ROOT / "src" / "tacita" / source).read_text("utf-8")

@@ -220,6 +220,22 @@ def test_the_exceptions_are_needed() -> None:
     assert all(not each.at_import for each in OURS if (each.module, each.target.removeprefix("tacita.")) in BACK)
 
 
+SEE_DATA = "plots.internal"
+"""Figures that show values of the data; never part of what is made public."""
+
+
+def test_public_figures_see_results_and_no_data() -> None:
+    """Besides results they know how a file is written whole, and nothing else of data, risk and protection."""
+    below = ("risk", "protect", "assessment", "release", "distance", "keys", "data")
+    found = {
+        each.target
+        for each in OURS
+        if unit_of(each.module) == "plots" and not each.module.startswith(SEE_DATA)
+        if each.target.removeprefix("tacita.").split(".")[0] in below
+    }
+    assert {target for target in found if not target.startswith("tacita.data.atomic")} == set()
+
+
 @pytest.mark.parametrize("library", ONLY_THERE)
 def test_libraries_are_known_to_few(library: str) -> None:
     found = {

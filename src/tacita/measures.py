@@ -1,7 +1,8 @@
 """The register of measures: each declares beside its function what it needs, when it is called for, what it limits.
 
 `INDEX` says of each in which module it is, so that nothing unused is imported; packages outside add theirs by the entry
-point `tacita.measures`. `find(name)` gives a measure, `@measure(...)` declares one.
+point `tacita.measures`, and what is declared in a script or a notebook is known while it runs. `find(name)` gives a
+measure, `@measure(...)` declares one.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
-from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
 from tacita.check import TacitaError
 from tacita.data import Data
@@ -118,6 +119,31 @@ def at_most(figure: str, words: str) -> Limit:
 
 
 @dataclass(frozen=True)
+class MissingKeys:
+    """How a measure counts records with a missing key value."""
+
+    follows: Literal["scenario", "part", "own"]
+    """`scenario`: by the scenario's rule; `own`: by a rule of its own, whatever the scenario's; `part`: by both."""
+    words: str
+    """The rule in one sentence."""
+
+
+BY_SCENARIO = MissingKeys(
+    "scenario", "Records with a missing key value count by the scenario's rule for missing values."
+)
+
+
+def own_rule(words: str) -> MissingKeys:
+    """A measure with a rule of its own: the scenario's makes no difference."""
+    return MissingKeys("own", words)
+
+
+def rule_in_part(words: str) -> MissingKeys:
+    """A measure that follows the scenario's rule in part."""
+    return MissingKeys("part", words)
+
+
+@dataclass(frozen=True)
 class Measure:
     """What a measure says of itself."""
 
@@ -133,6 +159,10 @@ class Measure:
     """What of it a policy can limit."""
     for_perturbed: bool
     """Whether it is valid for perturbed keys: a limit on it then stands in place of k, risk and rate."""
+    missing: MissingKeys = BY_SCENARIO
+    """How it counts records with a missing key value."""
+    precision: float = 0.0
+    """By how much, relatively, the names of the variables may change a figure, as where terms are fitted in turn."""
 
     @property
     def all_needs(self) -> tuple[str, ...]:
@@ -171,6 +201,7 @@ class Measure:
             heads.append(f"A policy can limit it: {self.limit.words} must be {direction} the limit.")
         if self.needs:
             heads.append(f"Needs: {', '.join(self.needs)}.")
+        heads.append(f"Missing values: {self.missing.words}")
         return "\n\n".join([*heads, parameter_table(self.parameters)])
 
 
@@ -182,6 +213,8 @@ def measure(
     limit: Limit | None = None,
     figure: str | Callable[..., Any] | None = None,
     for_perturbed: bool = False,
+    missing: MissingKeys = BY_SCENARIO,
+    precision: float = 0.0,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare a measure beside its function: `@measure(needs="sensitive", limit=at_least("smallest", "..."))`.
 
@@ -198,8 +231,9 @@ def measure(
 
         wanted = (called_for,) if isinstance(called_for, str) else called_for
         required = (needs,) if isinstance(needs, str) else needs
-        own = Measure(function.__name__, measured, files, required, wanted, limit, for_perturbed)
+        own = Measure(function.__name__, measured, files, required, wanted, limit, for_perturbed, missing, precision)
         measured.measure = own  # type: ignore[attr-defined]
+        _remember(own, function.__module__)
         result = function.__annotations__.get("return")
         kind = function.__globals__.get(result) if isinstance(result, str) else result
         if isinstance(kind, type) and issubclass(kind, Result) and kind.__module__ == function.__module__:
@@ -235,14 +269,25 @@ def at_the_door(data: Any, scenario: Scenario) -> Data:
     return with_codes(opened, scenario)
 
 
+_IN_SESSION: dict[str, Measure] = {}
+"""Measures declared outside Tacita since Python was started, by name."""
+
+
+def _remember(own: Measure, module: str) -> None:
+    if MEASURES.get(own.name, module) != module:
+        raise TacitaError(f"there is a measure {own.name!r} in Tacita; give yours another name.")
+    if own.name not in MEASURES:
+        _IN_SESSION[own.name] = own
+
+
 @cache
-def _plugins() -> dict[str, Any]:
-    return {point.name: point for point in entry_points(group=GROUP)}
+def _plugins() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP) if point.name not in MEASURES}
 
 
 def measure_names() -> tuple[str, ...]:
-    """All measures: Tacita's own, then those of other packages."""
-    return (*MEASURES, *(name for name in _plugins() if name not in MEASURES))
+    """All measures: Tacita's own, then those of other packages and of this session."""
+    return tuple(dict.fromkeys([*MEASURES, *_plugins(), *_IN_SESSION]))
 
 
 def check_measure_name(what: str, name: str) -> None:
@@ -256,10 +301,32 @@ def check_measure_name(what: str, name: str) -> None:
 def find(name: str) -> Measure:
     """A measure by its name."""
     check_measure_name("measures", name)
-    function = getattr(importlib.import_module(MEASURES[name]), name) if name in MEASURES else _plugins()[name].load()
+    if name in MEASURES:
+        return declared_measure(getattr(importlib.import_module(MEASURES[name]), name))
+    return _IN_SESSION[name] if name in _IN_SESSION else _loaded(_plugins()[name])
+
+
+def declared_measure(function: Any) -> Measure:
+    """What a function says of itself as a measure."""
     found = getattr(function, "measure", None)
     if not isinstance(found, Measure):
+        name = getattr(function, "__name__", type(function).__name__)
         raise TacitaError(f"{name!r} is not declared as a measure; put @measure(...) before its function.")
+    return found
+
+
+def _loaded(point: EntryPoint) -> Measure:
+    """The measure of another package; what is none of that name is an error that says whose fault it is."""
+    try:
+        function = point.load()
+    except Exception as error:
+        raise TacitaError(
+            f"the measure {point.name!r} of an installed package cannot be loaded ({type(error).__name__}); update or "
+            f"remove the package."
+        ) from None
+    found = declared_measure(function)
+    if found.name != point.name:
+        raise TacitaError(f"the entry point {point.name!r} of {GROUP} is the measure {found.name!r}; name it so.")
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 from tacita import check
 from tacita.check import TacitaError
 from tacita.declared import Declared
-from tacita.measures import check_measure_name
+from tacita.measures import check_measure_name, find
 from tacita.parameters import Above, AtLeast, Doc, Share, parameters_of
 
 NO_LIMIT = "no limit at all"
@@ -138,6 +138,8 @@ def _limit(name: str, value: Any) -> Any:
     if name in OWN_FIELDS:
         raise TacitaError(f"the limit of {name} is the field {OWN_FIELDS[name]} of the policy; set it there.")
     check_measure_name("policy limits", name)
+    if find(name).limit is None:
+        raise TacitaError(f"policy limits: {name} has no figure that a policy can limit; take it out of the policy.")
     if not isinstance(value, Mapping):
         return _number(name, check.python_number(value))
     if "limit" not in value:

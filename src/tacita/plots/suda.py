@@ -23,7 +23,8 @@ def suda_points(result: Any) -> frame.Frame:
 
 def suda_contributions_points(result: Any) -> frame.Frame:
     """The bars of the right panel: the share of the total score from sets with each key."""
-    return frame.table({"variable": list(result.table.keys), "share": result.variable_contributions})
+    shares = result.variable_contributions
+    return frame.table({"variable": list(result.table.keys)[: len(shares)], "share": shares})
 
 
 def suda(result: Any, *, width: int = 300) -> Any:
@@ -49,9 +50,10 @@ def suda(result: Any, *, width: int = 300) -> Any:
             tooltip=["variable:N", alt.Tooltip("share:Q", format=".1%")],
         )
     )
+    panels = [bars] if not len(result.variable_contributions) else [bars, shares]
     of = f"{result.uniques:,} of {result.table.size:,} records are unique"
     subtitle = f"{of}, {result.special:,} on fewer keys than they show"
-    chart = alt.hconcat(
-        bars.properties(width=width, height=height), shares.properties(width=width, height=height), spacing=30
-    ).properties(title=alt.Title("Special uniques", subtitle=subtitle))
+    chart = alt.hconcat(*(each.properties(width=width, height=height) for each in panels), spacing=30).properties(
+        title=alt.Title("Special uniques", subtitle=subtitle)
+    )
     return themed(chart)

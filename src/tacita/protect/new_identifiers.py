@@ -66,6 +66,11 @@ class NewIdentifiers(Step):
         ),
     ] = False
 
+    @property
+    def draws(self) -> bool:
+        """The new numbers are drawn."""
+        return True
+
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with new numbers."""
         roles = (context.scenario.household, context.scenario.person)

@@ -13,6 +13,7 @@ from tacita import check
 from tacita.arrays import Bools
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.measures import Measure, find
 from tacita.policy import Policy
 from tacita.rules import EditRule
 from tacita.scenario import Scenario
@@ -93,12 +94,31 @@ def unsafe_records(data: Data, scenario: Scenario, policy: Policy, name: str, or
         "individual_risk": ("risk", _too_easy),
         "household_risk": ("household_risk", _household_too_easy),
     }
-    check.one_of("unsafe", name, tuple(known))
+    if name not in known:
+        return _unsafe_by(find(name), data, scenario, policy, original)
     limit, judge = known[name]
     sets = scenario.sets.values() if name != "household_risk" else ()
     if getattr(policy, limit) is None and not any(getattr(each, limit) is not None for each in sets):
         raise TacitaError(f"the policy has no {limit}, so no record is unsafe by {name}; give it one.")
     return judge(data, scenario, policy)
+
+
+def _unsafe_by(measure: Measure, data: Data, scenario: Scenario, policy: Policy, original: Data) -> Bools:
+    """Unsafe records by any measure that says who is."""
+    limited = policy.limit_of(measure.name)
+    options = {} if limited is None else measure.measure_options(limited.options)
+    if any(each.name == "policy" for each in measure.parameters):
+        options["policy"] = policy
+    files = (data,) if measure.files == 1 else (original, data)
+    result: Any = measure.function(*files, scenario, **options)
+    unsafe = result.unsafe_records(policy)
+    if unsafe is None:
+        raise TacitaError(
+            f"{measure.name} says of no record that it is unsafe, by itself or for want of a limit in the policy; set "
+            f"one, or choose the records in another way."
+        )
+    # A measure of two files can leave records out; those are not unsafe by it.
+    return np.asarray(unsafe) if len(unsafe) == len(data) else np.isin(data.record, result.record[unsafe])
 
 
 def _too_few(data: Data, scenario: Scenario, policy: Policy) -> Bools:

@@ -55,6 +55,16 @@ class RandomOrder(Step):
         ),
     ] = "simple"
 
+    @property
+    def draws(self) -> bool:
+        """The order is drawn."""
+        return True
+
+    @property
+    def keeps_records(self) -> bool:
+        """Records are reordered."""
+        return False
+
     def apply(self, data: Data, context: Context) -> Applied:
         """The data in another order."""
         order = (Mechanism("reordering", parameters={"how": self.how}),)

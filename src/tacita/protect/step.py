@@ -113,6 +113,21 @@ class Step(Declared, ABC):
         names = [name for given in named for name in ((given,) if isinstance(given, str) else given)]
         return " ".join([self.kind(), ", ".join(map(str, names))]).strip()
 
+    @property
+    def draws(self) -> bool:
+        """Whether it draws at random: another seed then gives other data."""
+        return False
+
+    @property
+    def adds_missing(self) -> bool:
+        """Whether it may blank cells, or fill those that are missing."""
+        return False
+
+    @property
+    def keeps_records(self) -> bool:
+        """Whether every record is still there afterwards, in the order in which it was."""
+        return True
+
     @abstractmethod
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with this done to it; a plan gives it codes for not applicable of the scenario as declared ones."""

@@ -17,11 +17,12 @@ from tacita.release.release import Release
 from tacita.scenario import Scenario
 
 
-def check_step(step: Step, data: Any, scenario: Scenario, *, draws: bool = False, adds_missing: bool = False) -> None:
+def check_step(step: Step, data: Any, scenario: Scenario) -> None:
     """Nothing if the step keeps its contract; an AssertionError that says what it does not keep.
 
-    `draws` says that the step is random, so that another seed must give other data; `adds_missing` that it may blank
-    cells. The file should be large enough for the step to change something.
+    What the step declares (`draws`, `adds_missing`, `keeps_records`) is held against what it does, both ways: with
+    another seed a step that draws gives other data, and a step that does not gives the same. The file should be large
+    enough for the step to change something.
 
     >>> import tacita as tc
     >>> survey = tc.household_survey(200, population=4000)
@@ -30,13 +31,15 @@ def check_step(step: Step, data: Any, scenario: Scenario, *, draws: bool = False
     given = Data.of(data)
     release = _applied(step, given, scenario)
     _check_input(step, given, scenario)
-    _check_seed(step, given, scenario, release, draws)
+    _check_seed(step, given, scenario, release)
     _check_order(step, given, scenario, release)
     _check_names(step, given, scenario, release)
     _check_account(step, release)
     _check_file(step)
-    if not adds_missing:
+    _check_records(step, given, release)
+    if not step.adds_missing:
         _check_missing(given, release)
+    _check_smallest(step, given, scenario)
     if isinstance(step, CellStep):
         _check_parts(step, given, scenario)
 
@@ -56,13 +59,13 @@ def _check_input(step: Step, data: Data, scenario: Scenario) -> None:
     _say(data.table.equals(table) and dict(data.variables) == known, "changes what it was given")
 
 
-def _check_seed(step: Step, data: Data, scenario: Scenario, release: Release, draws: bool) -> None:
+def _check_seed(step: Step, data: Data, scenario: Scenario, release: Release) -> None:
     again, other = (_applied(step, data, scenario, seed).data for seed in (7, 8))
     _say(again.table.equals(release.data.table), "gives other data for the same seed")
     _say(again.record.tolist() == release.data.record.tolist(), "gives another order for the same seed")
-    if draws:
-        differs = not other.table.equals(again.table) or other.record.tolist() != again.record.tolist()
-        _say(differs, "draws, but another seed gives the same data")
+    differs = not other.table.equals(again.table) or other.record.tolist() != again.record.tolist()
+    _say(differs or not step.draws, "draws, but another seed gives the same data")
+    _say(step.draws or not differs, "gives other data for another seed, but does not declare that it draws")
 
 
 def _check_order(step: Step, data: Data, scenario: Scenario, release: Release) -> None:
@@ -100,6 +103,18 @@ def _check_file(step: Step) -> None:
     _say(Plan.from_dict(plan.to_dict(), known=[type(step)]) == plan, "is not the same after a plan file")
     again = type(step)(**{each.name: getattr(step, each.name) for each in fields(step)})
     _say(again == step, "is not the same when built again from its own parameters")
+
+
+def _check_records(step: Step, data: Data, release: Release) -> None:
+    made = release.data.record.tolist()
+    _say(set(made) <= set(data.record.tolist()), "invents records")
+    _say(not step.keeps_records or made == data.record.tolist(), "drops or reorders records without declaring it")
+
+
+def _check_smallest(step: Step, data: Data, scenario: Scenario) -> None:
+    """A file of one record is protected or refused in one sentence."""
+    made = _perhaps(lambda: _applied(step, data.take(np.array([0])), scenario).data)
+    _say(made is None or len(made) <= 1, "makes several records of one")
 
 
 def _check_missing(data: Data, release: Release) -> None:

@@ -155,6 +155,16 @@ class Generalise(CellStep):
         given = super().to_dict()
         return given | {"hierarchies": {name: each.to_dict() for name, each in self.hierarchies.items()}}
 
+    @property
+    def adds_missing(self) -> bool:
+        """Suppressed records are blanked, unless they are removed."""
+        return self.suppress == "blank" and self.limit > 0
+
+    @property
+    def keeps_records(self) -> bool:
+        """Suppressed records may be removed."""
+        return self.suppress != "remove" or self.limit == 0
+
     def apply(self, data: Data, context: Context) -> Applied:
         """The data at the levels found."""
         scenario = context.scenario

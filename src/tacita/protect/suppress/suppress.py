@@ -85,6 +85,11 @@ class Suppress(CellStep):
             if value is not None and not isinstance(value, bool):
                 check.share(name, value, zero=False)
 
+    @property
+    def adds_missing(self) -> bool:
+        """Cells are blanked."""
+        return True
+
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with cells blanked."""
         # By record number, so that the order of the file does not matter.

@@ -117,6 +117,11 @@ class RoundWeights(CellStep):
         if self.base is not None and self.digits is not None:
             raise TacitaError("round_weights takes either base (round to its multiples) or digits; give one of them.")
 
+    @property
+    def draws(self) -> bool:
+        """Weights are rounded up or down at random if `random` is set."""
+        return self.random
+
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with rounded weights."""
         given = weighed(self, self.weight, self.within, data, context)

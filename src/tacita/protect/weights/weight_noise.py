@@ -54,6 +54,11 @@ class WeightNoise(CellStep):
     ] = ()
     weight: WeightName = None
 
+    @property
+    def draws(self) -> bool:
+        """The noise is drawn."""
+        return True
+
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with noise on the weights."""
         given = weighed(self, self.weight, self.within, data, context)

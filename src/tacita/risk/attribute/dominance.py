@@ -12,7 +12,7 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.distance.comparison import check_sizes
 from tacita.keys.source import distinct_keys
-from tacita.measures import at_most, measure
+from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc, Percentage
 from tacita.result import Result
 from tacita.scenario import Scenario
@@ -111,7 +111,11 @@ class Dominance(Result):
         }
 
 
-@measure(needs="numeric_keys", limit=at_most("unsafe", "the number of unsafe cells"))
+@measure(
+    needs="numeric_keys",
+    limit=at_most("unsafe", "the number of unsafe cells"),
+    missing=own_rule("Missing magnitudes are left out; a missing value of a cell's variable is a category."),
+)
 def dominance(
     data: Any,
     scenario: Scenario,

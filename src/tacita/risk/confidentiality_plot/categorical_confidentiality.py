@@ -17,7 +17,7 @@ from tacita.distance.comparison import check_sizes, common_codes
 from tacita.keys.table import key_table
 from tacita.measures import measure
 from tacita.parameters import AtLeast, Doc, OneOf
-from tacita.policy import Policy
+from tacita.policy import checked_policy
 from tacita.progress import Progress, no_progress
 from tacita.result import Result, Table, percent
 from tacita.risk.confidentiality_plot.files import aligned
@@ -190,7 +190,8 @@ def categorical_confidentiality(
     keyed = checked(scenario).keys if keys is None else check.names("keys", keys)
     names = check.names("variables", variables) or keyed
     check.one_of("unit", unit, UNITS)
-    limit = (policy or Policy()).k if k is None else check.whole("k", k, 1)
+    usual = checked_policy(policy).k
+    limit = usual if k is None else check.whole("k", k, 1)
     if limit is None:
         raise TacitaError("the policy has no k, so nothing is unsafe; pass k=.")
     progress(0.0, "counting keys")

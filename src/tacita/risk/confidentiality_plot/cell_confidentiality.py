@@ -8,7 +8,7 @@ from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.scenario_keys import NumericKeys, numeric_keys
-from tacita.measures import measure
+from tacita.measures import measure, own_rule
 from tacita.parameters import Doc, checked_options
 from tacita.progress import Progress, no_progress
 from tacita.risk.confidentiality_plot.confidentiality import confidentiality
@@ -22,7 +22,11 @@ from tacita.risk.confidentiality_plot.released_intervals import (
 from tacita.scenario import Scenario
 
 
-@measure(files=2, needs="numeric_keys")
+@measure(
+    files=2,
+    needs="numeric_keys",
+    missing=own_rule("Cells without a value or without an interval are left out and counted."),
+)
 def cell_confidentiality(
     original: Any,
     released: Any,

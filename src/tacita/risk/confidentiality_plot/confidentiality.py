@@ -14,7 +14,7 @@ from tacita.distance.histogram import FEW
 from tacita.distance.scenario_keys import NumericKeys, Strata, numeric_keys, strata_of
 from tacita.distance.sweep import Pairs, pairs
 from tacita.distance.sweep import strata as rows_of_strata
-from tacita.measures import measure
+from tacita.measures import at_most, measure, own_rule
 from tacita.progress import Progress, no_progress, part
 from tacita.risk.confidentiality_plot.files import Compared, compared
 from tacita.risk.confidentiality_plot.limits import Limits, limits_of
@@ -43,7 +43,14 @@ LISTED_PAIRS = 1 << 25
 """The same if so many of them are in strata so small that they are listed one by one, which takes longer."""
 
 
-@measure(files=2, needs="numeric_keys", called_for=("original", "numeric_keys"), figure="confidentiality")
+@measure(
+    files=2,
+    needs="numeric_keys",
+    called_for=("original", "numeric_keys"),
+    figure="confidentiality",
+    missing=own_rule("Records with a missing numeric key in either file are left out and counted."),
+    limit=at_most("share_unsafe", "the share of records in the unsafe zone"),
+)
 def confidentiality(
     original: Any,
     released: Any,

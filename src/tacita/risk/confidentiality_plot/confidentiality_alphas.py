@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 from tacita import check, frame
 from tacita.check import TacitaError
 from tacita.distance.scenario_keys import NumericKeys, Strata, numeric_keys, strata_of
-from tacita.measures import measure
+from tacita.measures import measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
 from tacita.result import Result, Table, percent
@@ -101,7 +101,12 @@ class ConfidentialityAlphas(Result):
         return {f"{alpha:g}": part.to_dict() for alpha, part in self.parts.items()}
 
 
-@measure(files=2, needs="numeric_keys", figure="alphas")
+@measure(
+    files=2,
+    needs="numeric_keys",
+    figure="alphas",
+    missing=own_rule("Records with a missing numeric key in either file are left out and counted."),
+)
 def confidentiality_alphas(
     original: Any,
     released: Any,

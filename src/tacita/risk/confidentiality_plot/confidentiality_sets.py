@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 from tacita import check, frame
 from tacita.check import TacitaError
 from tacita.distance.scenario_keys import numeric_keys
-from tacita.measures import measure
+from tacita.measures import measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
 from tacita.progress import part as part_of
@@ -115,7 +115,12 @@ class ConfidentialitySets(Result):
         return frame.stacked(named)
 
 
-@measure(files=2, needs="numeric_keys", figure="confidentiality_panels")
+@measure(
+    files=2,
+    needs="numeric_keys",
+    figure="confidentiality_panels",
+    missing=own_rule("Records with a missing numeric key in either file are left out and counted."),
+)
 def confidentiality_sets(
     original: Any,
     released: Any,

@@ -9,7 +9,7 @@ import numpy as np
 
 from tacita import check
 from tacita.check import TacitaError
-from tacita.measures import measure
+from tacita.measures import measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
 from tacita.risk.confidentiality_plot.confidentiality import confidentiality
@@ -24,7 +24,11 @@ from tacita.risk.confidentiality_plot.released_intervals import (
 from tacita.scenario import Scenario
 
 
-@measure(files=2, needs="numeric_keys")
+@measure(
+    files=2,
+    needs="numeric_keys",
+    missing=own_rule("Records with a missing value or a missing end of an interval are left out and counted."),
+)
 def interval_confidentiality(
     original: Any,
     released: Any,

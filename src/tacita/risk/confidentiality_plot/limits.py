@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tacita import check
 from tacita.arrays import Bools, Floats
 from tacita.check import TacitaError
-from tacita.policy import Policy
+from tacita.policy import Policy, checked_policy
 
 NEIGHBOURS = 15
 """As many originals must look like a released record that was hardly changed (k)."""
@@ -37,7 +37,7 @@ class Limits(NamedTuple):
 
 def limits_of(policy: Policy | None, k: int | None, r: float | None, g: float, vertical: bool) -> Limits:
     """The limits given, otherwise the policy's; without a perturbation neighbours alone decide."""
-    policy = policy or Policy()
+    policy = checked_policy(policy)
     if k is None:
         k = policy.neighbours
         if k is None:

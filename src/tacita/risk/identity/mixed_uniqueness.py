@@ -15,7 +15,7 @@ from tacita.data import Data
 from tacita.data.data import among_codes
 from tacita.distance.comparison import check_sizes
 from tacita.keys.source import combined
-from tacita.measures import at_least, measure
+from tacita.measures import at_least, measure, own_rule
 from tacita.parameters import Doc
 from tacita.result import Result, percent
 from tacita.scenario import Scenario
@@ -85,7 +85,11 @@ class MixedUniqueness(Result):
         return {"unique": self.unique, "tolerance": dict(self.tolerance), "relative": self.relative}
 
 
-@measure(needs="numeric_keys", limit=at_least("least", "the smallest number of records within the tolerance"))
+@measure(
+    needs="numeric_keys",
+    limit=at_least("least", "the smallest number of records within the tolerance"),
+    missing=own_rule("A record's own missing values widen who it could be, those of others do not help it."),
+)
 def mixed_uniqueness(
     data: Any,
     scenario: Scenario,

@@ -14,7 +14,7 @@ from tacita.arrays import Bools, Ints
 from tacita.check import TacitaError
 from tacita.keys.source import combined
 from tacita.keys.table import KeyTable, key_table
-from tacita.measures import at_most, measure
+from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc
 from tacita.progress import Progress, no_progress
 from tacita.result import Result, Table
@@ -175,7 +175,11 @@ def by_identification_level(levels: Mapping[str, int]) -> list[tuple[str, ...]]:
     )
 
 
-@measure(needs="keys", limit=at_most("records_unsafe", "the number of records in an unsafe cell"))
+@measure(
+    needs="keys",
+    limit=at_most("records_unsafe", "the number of records in an unsafe cell"),
+    missing=own_rule("A missing value is a category of its own in every table."),
+)
 def unsafe_combinations(
     data: Any,
     scenario: Scenario,
@@ -203,6 +207,8 @@ def unsafe_combinations(
     """
     if sum(given is not None for given in (largest, levels, tables)) > 1:
         raise TacitaError("give one of largest, levels and tables.")
+    for each in threshold if isinstance(threshold, Iterable) else (threshold,):
+        check.whole("threshold", each, 0)
     if tables is not None:
         if not isinstance(tables, Mapping):
             raise TacitaError(
@@ -211,7 +217,7 @@ def unsafe_combinations(
         named = {_table(names): check.whole("threshold", each, 0) for names, each in tables.items()}
         wanted, thresholds = list(named), list(named.values())
     elif levels is not None:
-        check.columns_exist("levels", list(levels), scenario.keys)
+        check.columns_exist("levels", list(check.mapping("levels", levels)), scenario.keys)
         wanted = by_identification_level(levels)
         thresholds = [_one(threshold)] * len(wanted)
     else:

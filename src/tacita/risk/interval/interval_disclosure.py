@@ -14,7 +14,7 @@ from tacita.data import Data
 from tacita.distance.comparison import number_columns
 from tacita.distance.scenario_keys import NumericKeys, Unit, numeric_keys
 from tacita.distance.truth import paired
-from tacita.measures import at_most, measure
+from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc, checked_options
 from tacita.progress import Progress, no_progress
 from tacita.result import Result, Table, percent
@@ -152,7 +152,12 @@ def share_text(share: float) -> str:
     return "-" if np.isnan(share) else percent(share)
 
 
-@measure(files=2, needs="numeric_keys", limit=at_most("share_all", "the share of records with every value inside"))
+@measure(
+    files=2,
+    needs="numeric_keys",
+    limit=at_most("share_all", "the share of records with every value inside"),
+    missing=own_rule("A missing value is never inside; the greatest possible share is given beside."),
+)
 def interval_disclosure(
     original: Any,
     released: Any,

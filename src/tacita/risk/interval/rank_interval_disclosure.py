@@ -13,7 +13,7 @@ from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.distance.scenario_keys import NumericKeys, Unit, numeric_keys
-from tacita.measures import at_most, measure
+from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
 from tacita.result import Result, Table
@@ -151,7 +151,12 @@ def _known(share: float) -> float | None:
     return None if np.isnan(share) else share
 
 
-@measure(files=2, needs="numeric_keys", limit=at_most("share", "the mean share of values inside"))
+@measure(
+    files=2,
+    needs="numeric_keys",
+    limit=at_most("share", "the mean share of values inside"),
+    missing=own_rule("A missing value is never inside; ranks are among the records that show both."),
+)
 def rank_interval_disclosure(
     original: Any,
     released: Any,

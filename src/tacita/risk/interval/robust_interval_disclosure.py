@@ -13,7 +13,7 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.distance.covariance import mcd, squared_distance
 from tacita.distance.scenario_keys import NumericKeys, Unit, numeric_keys
-from tacita.measures import measure
+from tacita.measures import measure, own_rule
 from tacita.parameters import AtLeast, Doc, OneOf, checked_options
 from tacita.progress import Progress, no_progress
 from tacita.random import Draws
@@ -186,7 +186,11 @@ class RobustIntervalDisclosure(Result):
         }
 
 
-@measure(files=2, needs="numeric_keys")
+@measure(
+    files=2,
+    needs="numeric_keys",
+    missing=own_rule("Records with a missing value in either file are left out and counted."),
+)
 def robust_interval_disclosure(
     original: Any,
     released: Any,
@@ -227,7 +231,9 @@ def robust_interval_disclosure(
     progress(0.0, "comparing values")
     x, y, record = pairs_of_values(original, released, names, unit)
     compared: Bools = np.asarray(~(np.isnan(x) | np.isnan(y)).any(axis=1))
-    rows = np.flatnonzero(compared)
+    # By record number: means and covariances do not depend on the order of the file then, not in the last bit either.
+    rows = np.argsort(record, kind="stable")
+    rows = rows[compared[rows]]
     if len(rows) < 2:
         raise TacitaError(f"robust intervals need at least 2 records without missing values; got {len(rows)}.")
     scaled_x = scaled(x[rows], x[rows], names)

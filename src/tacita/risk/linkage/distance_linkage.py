@@ -14,7 +14,7 @@ import numpy as np
 from tacita.arrays import Floats
 from tacita.distance.comparison import patterns, space
 from tacita.distance.scenario_keys import AnyKeys, Unit
-from tacita.measures import at_most, measure
+from tacita.measures import at_most, measure, own_rule
 from tacita.progress import Progress, no_progress
 from tacita.result import number
 from tacita.risk.linkage.files import (
@@ -63,7 +63,12 @@ class DistanceLinkage(Linkage):
         return {**super().to_dict(), "second_correct": self.expected_second if known else None}
 
 
-@measure(files=2, limit=at_most("share_correct", "the share of records linked rightly"), for_perturbed=True)
+@measure(
+    files=2,
+    limit=at_most("share_correct", "the share of records linked rightly"),
+    for_perturbed=True,
+    missing=own_rule("Records are compared on the variables that both show."),
+)
 def distance_linkage(
     original: Any,
     released: Any,

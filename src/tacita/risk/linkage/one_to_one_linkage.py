@@ -11,7 +11,7 @@ from tacita import check
 from tacita.arrays import Floats
 from tacita.distance.comparison import space
 from tacita.distance.scenario_keys import AnyKeys, Unit
-from tacita.measures import at_most, measure
+from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc, checked_options
 from tacita.progress import Progress, no_progress
 from tacita.result import percent
@@ -71,7 +71,12 @@ class OneToOneLinkage(Linkage):
         return {**super().to_dict(), "total_distance": self.total_distance, "bound": self.bound}
 
 
-@measure(files=2, limit=at_most("share_correct", "the share of records linked rightly"), for_perturbed=True)
+@measure(
+    files=2,
+    limit=at_most("share_correct", "the share of records linked rightly"),
+    for_perturbed=True,
+    missing=own_rule("Records with a missing value are left out and counted."),
+)
 def one_to_one_linkage(
     original: Any,
     released: Any,
@@ -107,6 +112,7 @@ def one_to_one_linkage(
 
     names = keys_of_distance("one_to_one_linkage", scenario, keys, distance)
     gap = checked_options(one_to_one_linkage, {"gap": gap})["gap"]
+    progress(0.0, "comparing records")
     files = two_files(original, released, names, unit, external)
     values = compared_values(files, distance)
     others, rows = (np.flatnonzero(~np.isnan(each).any(axis=1)) for each in values[:2])

@@ -32,7 +32,7 @@ from tacita.distance.probabilistic import (
 )
 from tacita.distance.scenario_keys import AnyKeys, Unit, all_keys
 from tacita.keys.source import combined
-from tacita.measures import at_most, measure
+from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc, OneOf, Share, checked_options
 from tacita.progress import Progress, no_progress
 from tacita.result import number
@@ -183,7 +183,12 @@ def _blocks(original: Data, released: Data, block: tuple[str, ...]) -> tuple[Int
     return groups[:n], groups[n:]
 
 
-@measure(files=2, limit=at_most("share_correct", "the share of records linked rightly"), for_perturbed=True)
+@measure(
+    files=2,
+    limit=at_most("share_correct", "the share of records linked rightly"),
+    for_perturbed=True,
+    missing=own_rule("A missing value says nothing for or against a link."),
+)
 def probabilistic_linkage(
     original: Any,
     released: Any,

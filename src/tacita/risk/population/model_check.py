@@ -14,7 +14,7 @@ from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import key_table, with_register
-from tacita.measures import measure
+from tacita.measures import measure, rule_in_part
 from tacita.parameters import Doc, OneOf
 from tacita.random import Draws
 from tacita.result import Result, percent
@@ -105,7 +105,11 @@ class ModelCheck(Result):
         return frame.table({"f": self.f, "F": self.F, "p": self.p, "draw": self.draw, "position": self.position})
 
 
-@measure(needs=("keys", "register"), figure="model_check")
+@measure(
+    needs=("keys", "register"),
+    figure="model_check",
+    missing=rule_in_part("Keys with a missing value are left out; they count for the others by the scenario's rule."),
+)
 def model_check(
     data: Any,
     scenario: Scenario,

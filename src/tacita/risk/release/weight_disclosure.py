@@ -11,7 +11,7 @@ from tacita import check, frame
 from tacita.arrays import Codes, Floats, Ints
 from tacita.check import TacitaError
 from tacita.keys.table import survey_weights
-from tacita.measures import at_most, measure
+from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.result import Result, Table, percent
 from tacita.scenario import Scenario
@@ -123,7 +123,11 @@ def _shown(each: Leak) -> tuple[float, float, float, float]:
     return each.guessed, each.baseline, each.determined, each.explained
 
 
-@measure(needs="weight", limit=at_most("greatest", "the greatest share of a variable guessed right from the weight"))
+@measure(
+    needs="weight",
+    limit=at_most("greatest", "the greatest share of a variable guessed right from the weight"),
+    missing=own_rule("A missing value of a variable is a category of its own."),
+)
 def weight_disclosure(
     data: Any,
     scenario: Scenario,

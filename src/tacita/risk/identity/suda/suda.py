@@ -15,7 +15,7 @@ from tacita.check import TacitaError
 from tacita.keys.matching import Keys
 from tacita.keys.missing_rules import matching_counts
 from tacita.keys.table import KeyTable, key_table
-from tacita.measures import at_most, measure
+from tacita.measures import at_most, measure, rule_in_part
 from tacita.parameters import AtLeast, Doc, OneOf, Share
 from tacita.progress import Progress, no_progress
 from tacita.result import Percent, Result, Table, number, percent
@@ -260,7 +260,12 @@ def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-@measure(needs="keys", limit=at_most("highest_dis", "the highest DIS-SUDA score"), figure="suda")
+@measure(
+    needs="keys",
+    limit=at_most("highest_dis", "the highest DIS-SUDA score"),
+    figure="suda",
+    missing=rule_in_part("A missing value never makes a record unique; those of others hide it under `wildcard` only."),
+)
 def suda(
     data: Any,
     scenario: Scenario,

@@ -150,7 +150,7 @@ def _possible(
     zeros: Sequence[Zero], keys: Sequence[str], values: Sequence[tuple[Any, ...]], flat: Ints, records: Ints
 ) -> Floats | None:
     """1 where a combination can occur, 0 where it was declared impossible."""
-    if isinstance(zeros, Mapping) or not all(isinstance(zero, Mapping) for zero in zeros):
+    if not isinstance(zeros, Sequence) or not all(isinstance(zero, Mapping) for zero in zeros):
         raise TacitaError(
             "structural_zeros must be a list of combinations like [{'age': '0-15', 'status': 'married'}]."
         )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 from tacita import check, frame
 from tacita.check import TacitaError
-from tacita.measures import at_most, measure
+from tacita.measures import at_most, measure, own_rule
+from tacita.parameters import Doc, OneOf
 from tacita.progress import Progress, no_progress
 from tacita.result import Result, Table, number
 from tacita.risk.identity.reidentification import interval
-from tacita.risk.population.loglinear_risk.cells import Zero, classify
+from tacita.risk.population.loglinear_risk.cells import classify
 from tacita.risk.population.loglinear_risk.estimate import VARIANTS, Estimate, Specification
 from tacita.risk.population.loglinear_risk.formula import model_of, shown
 from tacita.risk.population.loglinear_risk.measures import Underfit, match_probability, unique_probability
@@ -227,17 +227,30 @@ def _details(risk: LogLinearRisk) -> list[str]:
     ]
 
 
-@measure(needs=("keys", "sample"), limit=at_most("tau_1", "the expected number of population uniques in the file"))
+@measure(
+    needs=("keys", "sample"),
+    limit=at_most("tau_1", "the expected number of population uniques in the file"),
+    missing=own_rule("Records with a missing key value are left out and counted."),
+    precision=1e-9,
+)
 def loglinear_risk(
     data: Any,
     scenario: Scenario,
-    formula: str | None = None,
+    formula: Annotated[
+        str | None, Doc("The model, as `~ region + sex*age`; chosen by `choose_by` unless given.")
+    ] = None,
     *,
-    numeric: Sequence[str] = (),
-    variant: str = "plain",
-    compatibility: str | None = None,
-    structural_zeros: Sequence[Zero] = (),
-    choose_by: str = "B2",
+    numeric: Annotated[tuple[str, ...], Doc("Keys that enter as numbers; the others are factors.")] = (),
+    variant: Annotated[str, OneOf(tuple(VARIANTS)), Doc("How weights enter, and how the model is fitted.")] = "plain",
+    compatibility: Annotated[
+        str | None, OneOf(("sdcmicro",)), Doc("`sdcmicro` gives the figures of its modRisk; Tacita's own unless given.")
+    ] = None,
+    structural_zeros: Annotated[
+        Any, Doc("Combinations that cannot occur, as `[{'age': '0-15', 'status': 'married'}]`.")
+    ] = (),
+    choose_by: Annotated[
+        str, OneOf(tuple(CRITERIA)), Doc("By what a model is chosen where no formula is given.")
+    ] = "B2",
     progress: Progress = no_progress,
 ) -> LogLinearRisk:
     """How many sample uniques are population unique, and how many would be matched rightly (Elamir and Skinner).
@@ -263,11 +276,9 @@ def loglinear_risk(
     >>> 0 < risk.tau_1 < risk.tau_2 < risk.sample_uniques
     True
     """
-    numeric = check.names("numeric", numeric)
-    check.one_of("variant", variant, VARIANTS)
-    check.one_of("choose_by", choose_by, CRITERIA)
     _check_together(scenario, numeric, variant, compatibility, formula, choose_by)
     model = None if formula is None else model_of(formula, scenario.keys, numeric)
+    progress(0.0, "counting combinations of the keys")
     sdcmicro = compatibility is not None
     # sdcMicro crosses all values of the file, also those that only records with another key missing have.
     table = classify(data, scenario, structural_zeros, all_levels=sdcmicro)

@@ -14,7 +14,7 @@ from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.keys.source import WEIGHT_BITS, as_float, group_sums
 from tacita.keys.table import KeyTable, key_table, population_weights
-from tacita.measures import at_most, measure
+from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.result import Result, Table, number, percent
 from tacita.risk.population.superpopulation import mixtures, partitions
@@ -200,7 +200,7 @@ def _cells(table: KeyTable) -> float:
 def _names(models: str | Iterable[str] | None) -> tuple[str, ...]:
     if models is None:
         return DEFAULT
-    listed = (models,) if isinstance(models, str) else tuple(models)
+    listed = (models,) if isinstance(models, str) else tuple(models) if isinstance(models, Iterable) else ()
     if not listed:
         raise TacitaError(f"models must name at least one of {', '.join(map(repr, MODELS))}.")
     return tuple(dict.fromkeys(check.one_of("models", name, tuple(MODELS)) for name in listed))
@@ -231,7 +231,11 @@ def _unequal_weights(weights: Floats | None) -> Iterator[str]:
         )
 
 
-@measure(needs=("keys", "sample"), limit=at_most("population_uniques", "the number of population uniques in the file"))
+@measure(
+    needs=("keys", "sample"),
+    limit=at_most("population_uniques", "the number of population uniques in the file"),
+    missing=own_rule("Records with a missing key value are left out and counted."),
+)
 def superpopulation(
     data: Any,
     scenario: Scenario,

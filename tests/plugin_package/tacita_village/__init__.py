@@ -1,0 +1,1 @@
+"""A step and a measure for Tacita from outside its tree."""
