@@ -2,9 +2,11 @@
 
 import ast
 import importlib
+import inspect
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
@@ -43,22 +45,26 @@ def test_a_measure_lives_in_the_file_of_its_name(name: str) -> None:
     assert getattr(importlib.import_module(MEASURES[name]), name) is measure.function
 
 
+def result_of(name: str) -> type[Result]:
+    """The class of result of a measure."""
+    found: type[Result] = get_type_hints(inspect.unwrap(find(name).function))["return"]
+    return found
+
+
 @pytest.mark.parametrize("name", MEASURES)
 def test_what_a_measure_says_of_itself(name: str) -> None:
     measure = find(name)
     assert CALLED_FOR.get(name) == measure.called_for
-    kind = measure.function.__annotations__["return"]
-    assert issubclass(getattr(importlib.import_module(MEASURES[name]), kind), Result)
+    result = result_of(name)
+    assert issubclass(result, Result)
     if measure.limit is not None:
-        result = getattr(importlib.import_module(MEASURES[name]), kind)
         assert hasattr(result, measure.limit.figure) or measure.limit.figure in result.__annotations__
     assert f"# {name}" in measure.page()
 
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_figures_are_found(name: str) -> None:
-    module = importlib.import_module(MEASURES[name])
-    figure = getattr(module, find(name).function.__annotations__["return"]).figure
+    figure = result_of(name).figure
     if isinstance(figure, str):
         assert callable(getattr(importlib.import_module(f"tacita.plots.{figure}"), figure))
 
