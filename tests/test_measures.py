@@ -2,9 +2,11 @@
 
 import ast
 import importlib
+import inspect
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
@@ -43,15 +45,20 @@ def test_a_measure_lives_in_the_file_of_its_name(name: str) -> None:
     assert getattr(importlib.import_module(MEASURES[name]), name) is measure.function
 
 
+def result_of(name: str) -> type[Result]:
+    """The class of result of a measure."""
+    found: type[Result] = get_type_hints(inspect.unwrap(find(name).function))["return"]
+    return found
+
+
 @pytest.mark.parametrize("name", MEASURES)
 def test_what_a_measure_says_of_itself(name: str) -> None:
     measure = find(name)
     assert INDEX[name].called_for == measure.called_for
     assert set(measure.all_needs) | set(measure.called_for or ()) <= set(NEEDED)
-    kind = measure.function.__annotations__["return"]
-    assert issubclass(getattr(importlib.import_module(MEASURES[name]), kind), Result)
+    result = result_of(name)
+    assert issubclass(result, Result)
     if measure.limit is not None:
-        result = getattr(importlib.import_module(MEASURES[name]), kind)
         assert hasattr(result, measure.limit.figure) or measure.limit.figure in result.__annotations__
     assert f"# {name}" in measure.page()
 
@@ -59,15 +66,14 @@ def test_what_a_measure_says_of_itself(name: str) -> None:
 @pytest.mark.parametrize("name", MEASURES)
 def test_text_and_page_are_written_by_the_base_class(name: str) -> None:
     """From headline, sentences, tables, cautions and notes, which a result says."""
-    kind = getattr(importlib.import_module(MEASURES[name]), find(name).function.__annotations__["return"])
+    kind = result_of(name)
     assert (kind.__str__, kind._repr_html_, kind.to_json) == (Result.__str__, Result._repr_html_, Result.to_json)
     assert kind.headline is not Result.headline
 
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_figures_are_found(name: str) -> None:
-    module = importlib.import_module(MEASURES[name])
-    figure = getattr(module, find(name).function.__annotations__["return"]).figure
+    figure = result_of(name).figure
     if isinstance(figure, str):
         assert callable(getattr(importlib.import_module(f"tacita.plots.{figure}"), figure))
 
