@@ -69,7 +69,7 @@ def partial_factor(keys: Keys, c: float | str) -> Factor:
             return share_by_categories(keys, i, h)
         if c == "expected":
             return share_expected(keys, i, h)
-        return Fraction(c)
+        return Fraction(str(c))
 
     return factor
 

@@ -202,6 +202,7 @@ class Data:
         known = self.variable(name)
         applied = (*known.not_applicable, *not_applicable)
         codes, values = frame.coded(self.table, name)
+        blank = codes == 0
         if known.missing or known.missing_ranges:
             gone = (known.is_missing(value) and value not in applied for value in values)
             kept = np.array([0, *(0 if missing else 1 for missing in gone)], dtype=np.uint32)
@@ -210,11 +211,12 @@ class Data:
             # Whoever the question does not apply to has no place in the order of the answers: behind them.
             behind = tuple(code for code in applied if code not in known.order)
             codes, values = _in_order(name, codes, values, (*known.order, *behind))
-        if "" in applied and (codes == 0).any():
-            # The blank becomes the category of the empty text, and nothing is missing any more.
+        if "" in applied and blank.any():
+            # The blank becomes the category of the empty text; a code declared missing stays missing beside it.
             if "" in values:
-                return Coded(np.where(codes == 0, np.uint32(values.index("") + 1), codes), values)
-            codes, values = codes + np.uint32(1), ("", *values)
+                return Coded(np.where(blank, np.uint32(values.index("") + 1), codes), values)
+            moved = np.where(codes > 0, codes + np.uint32(1), np.uint32(0))
+            return Coded(np.where(blank, np.uint32(1), moved), ("", *values))
         return Coded(codes, values)
 
     def groups(self, name: str) -> tuple[Ints, int]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tacita.arrays import Codes, Floats, Ints
 from tacita.data import Data
+from tacita.data.visible import visible_categories
 from tacita.frame import Coded
 from tacita.keys import exact_sums, matching
 
@@ -55,7 +56,7 @@ class InMemory:
         return Grouped(codes, values, totals_by_key(row, len(codes), weights), row)
 
     def _coded(self, name: str) -> Coded:
-        coded: Coded = self.data.once(("codes", name), lambda: self.data.coded(name))
+        coded: Coded = self.data.once(("codes", name), lambda: visible_categories(self.data, name))
         return coded
 
     def per_record(self, grouped: Grouped, by_key: NDArray[Any]) -> NDArray[Any]:

@@ -18,6 +18,7 @@ from tacita import check, frame
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.check import Caution, TacitaError
 from tacita.data import Data
+from tacita.data.visible import visible_categories
 from tacita.keys import matching
 from tacita.keys.matching import Keys
 from tacita.keys.missing_rules import matching_counts, shown_fully
@@ -250,7 +251,8 @@ def register_keys(table: KeyTable, register: Data, scenario: Scenario) -> Keys:
     check.columns_exist("register: keys", table.keys, register.columns)
     if len(register) == 0:
         raise TacitaError("the register has no records; check that it was exported completely.")
-    columns = [with_codes(register, scenario).coded(name) for name in table.keys]
+    known = with_codes(register, scenario)
+    columns = [visible_categories(known, name) for name in table.keys]
     translated = [
         _translated(name, column, values)
         for name, column, values in zip(table.keys, columns, table.values, strict=True)

@@ -11,6 +11,7 @@ from tacita import check
 from tacita.arrays import Codes, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.data.visible import visible_categories, visible_missing_codes
 from tacita.frame import Coded
 from tacita.keys.source import distinct_keys
 from tacita.protect.generalise.cells import Cells, Ladder, ladder, spread_over
@@ -49,8 +50,8 @@ def prepared(
     sensitive: Sequence[str] = (),
 ) -> File:
     """Codes, groups and distinct keys of a file; a key without a hierarchy has level 0 only."""
-    apart = {name: data.variable(name).not_applicable for name in keys}
-    coded = tuple(data.coded(name) for name in keys)
+    apart = {name: (*data.variable(name).not_applicable, *visible_missing_codes(data, name)) for name in keys}
+    coded = tuple(visible_categories(data, name) for name in keys)
     levels = tuple(
         _levels(hierarchies[name], column, name, apart[name]) if name in hierarchies else _as_they_are(column)
         for name, column in zip(keys, coded, strict=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tacita.arrays import Bools, Codes, Ints
 from tacita.data import Data, Variable
+from tacita.data.visible import visible_missing_codes
 from tacita.protect.generalise.cells import Cells, Spread, placed, spread_over
 from tacita.protect.generalise.file import File
 from tacita.protect.recode.hierarchies.table import as_text
@@ -92,18 +93,21 @@ def _known(data: Data, file: File, key: int, each: Labelled) -> Variable:
     name = file.keys[key]
     before = data.variable(name)
     labels = {as_text(label): label for label in each.labels}
-    apart = {code: labels[as_text(code)] for code in before.not_applicable if as_text(code) in labels}
+    missing = visible_missing_codes(data, name)
+    codes = dict.fromkeys((*before.not_applicable, *missing))
+    apart = {code: labels[as_text(code)] for code in codes if as_text(code) in labels}
     ordered = data.scale(name) != "nominal" and len(each.levels) == 1 and len(each.labels) > 1
     if ordered:
         groups = zip(file.coded[key].values, file.levels[key].groups[each.levels[0]].tolist(), strict=True)
         ordered = gathered([group for value, group in groups if value not in apart], {}, ascending=True).ordered
-    # Whoever the question does not apply to has no place in the order of the answers: behind them.
+    # Codes for not applicable and for missing have no place in the order of the answers: behind them.
     answers = [label for label in each.labels if label not in apart.values()]
     order = (*answers, *(label for label in apart.values() if label != ""))
     return Variable(
         label=before.label,
         value_labels={apart[code]: text for code, text in before.value_labels.items() if code in apart},
-        not_applicable=tuple(apart.values()),
+        missing=tuple(apart[code] for code in missing if code in apart),
+        not_applicable=tuple(apart[code] for code in before.not_applicable if code in apart),
         scale="ordinal" if ordered else "nominal",
         order=order if ordered else (),
     )

@@ -11,6 +11,7 @@ from tacita import check
 from tacita.arrays import Codes, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.data.visible import visible_categories
 from tacita.keys.source import distinct_keys
 from tacita.keys.table import survey_weights
 from tacita.policy import Policy
@@ -83,7 +84,7 @@ def prepared(asked: Asked, data: Data, scenario: Scenario, policy: Policy) -> Ta
     keys = tuple(name for name in names if name not in strata)
     if not keys:
         raise TacitaError("all keys are strata, which are never suppressed; name strata that are not keys.")
-    columns = [data.coded(name, scenario.not_applicable.get(name, ())).codes for name in keys]
+    columns = [visible_categories(data, name, scenario.not_applicable.get(name, ())).codes for name in keys]
     weights = survey_weights(data, scenario)
     attack = tried(scenario.attack, len(data), scenario.attack_probability, weights)
     needs: list[Requirement] = []

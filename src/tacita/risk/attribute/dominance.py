@@ -10,6 +10,7 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
+from tacita.data.visible import visible_categories
 from tacita.distance.comparison import check_sizes
 from tacita.keys.source import distinct_keys
 from tacita.measures import at_most, measure
@@ -138,7 +139,7 @@ def dominance(
     names = scenario.keys if by is None else check.names("by", by)
     check.columns_exist("by", names, data.columns)
     check.columns_exist("variable", [variable], data.columns)
-    columns = [data.coded(name) for name in names]
+    columns = [visible_categories(data, name) for name in names]
     row, codes = distinct_keys([each.codes for each in columns], [len(each.values) for each in columns])
     values = data.numbers(variable)
     check_sizes(variable, values)
