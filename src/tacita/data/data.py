@@ -286,8 +286,12 @@ class Data:
         """The same records with nothing of values that no record has (any more).
 
         Columns are built anew, categories, their declared order and value labels are cut down to what occurs, and the
-        caller's own table, which holds what the values were, is let go.
+        caller's own table, which holds what the values were, is let go. Empty texts become empty cells.
         """
+        empty = {name: where for name in self.columns if (where := frame.empty_texts(self.table, name)).any()}
+        if empty:
+            # Some formats tell an empty text from no text and others do not: a release holds one of the two.
+            return self.blanked(empty).rebuilt()
         kept = {name: _of_values_present(self, name) for name in self.variables}
         categorical = [name for name in self.columns if frame.is_categorical(self.table, name)]
         changed = self.changed | frozenset(categorical) | frozenset(frame.with_categories(self.native))

@@ -292,6 +292,14 @@ def missing(frame: Frame, name: str) -> Bools:
     return gone.to_numpy()
 
 
+def empty_texts(frame: Frame, name: str) -> Bools:
+    """Where a column holds the empty text."""
+    series = frame[name]
+    if _kind(series) != "text":
+        return np.zeros(len(series), dtype=np.bool_)
+    return (series.cast(pl.String) == "").fill_null(False).to_numpy()
+
+
 def distinct(frame: Frame, name: str) -> int:
     """The number of different values that are not missing."""
     series = frame[name].drop_nulls()

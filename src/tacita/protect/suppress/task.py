@@ -184,7 +184,7 @@ def _within(names: tuple[str, ...], data: Data) -> tuple[str, ...]:
 
 def _numbers(strata: tuple[str, ...], data: Data) -> Codes:
     """By record the number of its stratum, from 1; a missing value is a stratum of its own."""
-    coded = [data.coded(name) for name in strata]
+    coded = [visible_categories(data, name) for name in strata]
     row, _ = distinct_keys([each.codes for each in coded], [len(each.values) for each in coded])
     return (row + 1).astype(np.uint32)
 
