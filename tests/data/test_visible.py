@@ -103,8 +103,7 @@ def test_a_release_is_as_risky_as_its_file(kind: str, rule: str, not_applicable:
         file = tc.read(tc.write(release.data, tmp_path / f"public.{kind}"))
     for each in (keys, ["status"], ["region", "income"]):
         here, there = (
-            tc.risk.individual_risk(data, release.scenario, keys=each).to_frame()
-            for data in (release, file)
+            tc.risk.individual_risk(data, release.scenario, keys=each).to_frame() for data in (release, file)
         )
         assert here.equals(there)
     assert tc.assess(release, release.scenario, K).failures == tc.assess(file, release.scenario, K).failures

@@ -26,7 +26,7 @@ to put the risk too low."""
 def cautions_of(table: KeyTable, data: Data, scenario: Scenario) -> tuple[str, ...]:
     """Everything worth a caution about a key table."""
     found = [*table.cautions, *unreliable_estimates(table), *too_low(table), *detailed_keys(table)]
-    found += [*repeated_persons(data, scenario), *blanks_that_follow(table), *constant_keys(table)]
+    found += [*units_counted(table, data, scenario), *blanks_that_follow(table), *constant_keys(table)]
     return (*found, *missing_codes_seen(table, data), *spelled_alike(table))
 
 
@@ -93,19 +93,24 @@ def _uniques_without(table: KeyTable, place: int) -> int:
     return int((records == 1).sum())
 
 
-def repeated_persons(data: Data, scenario: Scenario) -> Iterator[str]:
-    """Several records of one person: f counts records, so the risk of the person comes out too low."""
-    if scenario.person is None:
+def units_counted(table: KeyTable, data: Data, scenario: Scenario) -> Iterator[str]:
+    """What was counted where a unit has several records, and whether the identifier means what it should."""
+    if table.unit is None:
         return
-    place, count = data.groups(scenario.person)
-    known = place[place >= 0]
-    again = len(known) - count
-    if again:
-        yield (
-            f"{check.counted(again, 'record')} {'repeats' if again == 1 else 'repeat'} a person of "
-            f"{scenario.person!r}: f counts records, not persons, "
-            f"and the risk is too low; assess one wave at a time, or one record per person with what stays the same."
-        )
+    yield (
+        f"{check.counted(table.size, 'record')} are of {check.counted(table.units, 'unit')} by {scenario.person!r}: "
+        f"f, F and risk count units, and expected re-identifications the riskiest record of each."
+    )
+    if scenario.household is not None:
+        household, _, _ = data.households(scenario.household)
+        pairs = np.unique(np.stack([table.unit, household], axis=1), axis=0)
+        moved = int((np.bincount(pairs[:, 0]) > 1).sum())
+        if moved:
+            yield (
+                f"{check.counted(moved, 'unit')} of {scenario.person!r} {'is' if moved == 1 else 'are'} in more than "
+                f"one {scenario.household!r}: if persons are numbered inside their households, number them through, "
+                f"or f counts too few and the risk is too high."
+            )
 
 
 def blanks_that_follow(table: KeyTable) -> Iterator[str]:
@@ -156,8 +161,9 @@ def missing_codes_seen(table: KeyTable, data: Data) -> Iterator[str]:
         if alone:
             yield (
                 f"key {name!r} has {check.counted(len(codes), 'code')} declared missing, in "
-                f"{check.counted(alone, 'record')} that {'is' if alone == 1 else 'are'} unique on the keys: what stands "
-                f"in the file is seen and counts as a value, only an empty cell is missing; Suppress blanks such codes."
+                f"{check.counted(alone, 'record')} that {'is' if alone == 1 else 'are'} unique on the keys: what "
+                f"stands in the file is seen and counts as a value, only an empty cell is missing; Suppress blanks "
+                f"such codes."
             )
 
 
@@ -171,8 +177,8 @@ def spelled_alike(table: KeyTable) -> Iterator[str]:
         written = [at for at, value in enumerate(table.values[place], start=1) if _plain_spelling(value) in several]
         records = int(table.records[np.isin(table.codes[:, place], written)].sum())
         yield (
-            f"key {name!r} has {sum(several.values()):,} values, in {check.counted(records, 'record')}, that differ only "
-            f"in upper and lower case, spaces or the form of accents and may be {len(several):,}: they count as "
+            f"key {name!r} has {sum(several.values()):,} values, in {check.counted(records, 'record')}, that differ "
+            f"only in upper and lower case, spaces or the form of accents and may be {len(several):,}: they count as "
             f"different; spell them alike."
         )
 

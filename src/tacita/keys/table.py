@@ -23,6 +23,7 @@ from tacita.keys import matching
 from tacita.keys.matching import Keys
 from tacita.keys.missing_rules import matching_counts, shown_fully
 from tacita.keys.source import InMemory, distinct_keys, totals_by_key
+from tacita.keys.units import counted_units, entries
 from tacita.scenario import MissingRule, Scenario, checked, with_codes
 
 GREATEST_WEIGHT = 2.0**47
@@ -44,7 +45,7 @@ class KeyTable:
     records: Ints
     """How many records carry the key (n_k)."""
     sample_count: Floats
-    """How many records count for it (f); differs from `records` where values are missing."""
+    """How many units count for it (f); differs from `records` where values are missing or units repeat."""
     population_count: Floats
     """How many units of the population are estimated, or known, to count for it (F)."""
     row: Ints
@@ -59,6 +60,9 @@ class KeyTable:
     """Why counts of keys do not say how many people look alike; empty if they do."""
     weights_not_valid: str = ""
     """Why F is not what the weights say; empty if it is."""
+    unit: Ints | None = None
+    """For each record the place of its unit (person, firm), where a unit has several records: f and F then count units.
+    None: every record is a unit of its own."""
 
     def __repr__(self) -> str:
         # Never the values: a table is part of every result, and results are printed into logs and notebooks.
@@ -89,9 +93,28 @@ class KeyTable:
         """Why nothing that rests on f and F is valid; empty if it is."""
         return self.keys_not_valid or self.weights_not_valid
 
+    @property
+    def units(self) -> int:
+        """Number of units: of records, unless some have several."""
+        return self.size if self.unit is None else int(self.unit.max()) + 1
+
     def per_record(self, by_key: NDArray[Any]) -> NDArray[Any]:
         """A result by key as a result by record."""
         return by_key[self.row]
+
+    def one_per_unit(self, by_record: Floats) -> Ints:
+        """One record of each unit: the one with the greatest value, of equal ones the first by its key."""
+        if self.unit is None:
+            return np.arange(self.size, dtype=np.int64)
+        order = np.lexsort((self.row, -by_record, self.unit))
+        return order[np.flatnonzero(np.diff(self.unit[order], prepend=-1))]
+
+    def units_by_key(self, by_key: Floats) -> Ints:
+        """By key: how many units count there, each once, with the record that has the greatest value."""
+        if self.unit is None:
+            return self.records
+        chosen = self.one_per_unit(self.per_record(by_key))
+        return np.bincount(self.row[chosen], minlength=len(self.codes))
 
 
 def key_table(data: Any, scenario: Scenario, keys: Sequence[str] | None = None, register: Any = None) -> KeyTable:
@@ -100,7 +123,7 @@ def key_table(data: Any, scenario: Scenario, keys: Sequence[str] | None = None, 
     scenario.check_against(data)
     names = scenario.keys if keys is None else check.names("keys", keys)
     population = (scenario.weight, scenario.population_size, scenario.sampling_fraction)
-    key = ("key_table", names, str(scenario.missing), population, id(register))
+    key = ("key_table", names, str(scenario.missing), population, scenario.person, id(register))
     table: KeyTable = data.once(key, lambda: _with_perhaps(_key_table(data, scenario, names), register, scenario))
     return table
 
@@ -117,18 +140,35 @@ def _key_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> KeyTab
     if rule.name == "no_match":
         row, codes = _incomplete_apart(row, codes)
         totals = totals_by_key(row, len(codes), weights)
-    counted = matching_counts(codes, Keys(codes, totals), rule, totals[:, 0])
+    unit = repeated_units(data, scenario)
+    if unit is None:
+        counted = matching_counts(codes, Keys(codes, totals), rule, totals[:, 0])
+    else:
+        counted = counted_units(codes, totals[:, 0], entries(row, unit, weights), rule)
     f, F = counted[:, 0], counted[:, 0]
     source = "census"
     if weights is not None:
         F, source = counted[:, 1], "weights"
     elif scenario.population_size is not None:
-        F, source = f * (scenario.population_size / len(data)), "population_size"
+        size = len(data) if unit is None else int(unit.max()) + 1
+        F, source = f * (scenario.population_size / size), "population_size"
     elif scenario.sampling_fraction is not None:
         F, source = f / scenario.sampling_fraction, "sampling_fraction"
-    not_valid = tuple(_perturbed(data, names, scenario.weight))
+    not_valid = _perturbed(data, names, scenario.weight)
     cautions = (*(_caution(text) for text in not_valid if text), *_weights_below_one(weights, scenario.weight))
-    return KeyTable(names, codes, grouped.values, totals[:, 0], f, F, row, rule, source, cautions, *not_valid)
+    table = KeyTable(names, codes, grouped.values, totals[:, 0], f, F, row, rule, source, cautions, *not_valid)
+    return replace(table, unit=unit)
+
+
+def repeated_units(data: Data, scenario: Scenario) -> Ints | None:
+    """For each record the place of its unit, where a unit has several records; None where none has.
+
+    A record without an identifier of its unit is a unit of its own.
+    """
+    if scenario.person is None:
+        return None
+    unit, count, _ = data.once(("units", scenario.person), lambda: data.households(str(scenario.person)))
+    return None if count == len(data) else unit
 
 
 def _perturbed(data: Data, names: tuple[str, ...], weight: str | None) -> tuple[str, str]:

@@ -54,7 +54,9 @@ def recursive(values: Histogram, c: float) -> Floats:
         ends = np.append(start, len(amount))
         for row in np.flatnonzero(np.abs(largest - c * tail) <= rounding):
             group = values.group[row]
-            shares = [Fraction(each).limit_denominator(10**6) for each in amount[ends[group] : ends[group + 1]].tolist()]
+            shares = [
+                Fraction(each).limit_denominator(10**6) for each in amount[ends[group] : ends[group + 1]].tolist()
+            ]
             holds[row] = shares[0] < exact_c * sum(shares[row - ends[group] :])
     return np.maximum(1.0, np.add.reduceat(holds.astype(np.float64), start))
 

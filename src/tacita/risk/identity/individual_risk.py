@@ -41,7 +41,7 @@ def base_risk(table: KeyTable, method: str = "exact", quantile: float | None = N
 def attack_probability(table: KeyTable, scenario: Scenario, weights: Floats | None) -> Floats:
     """P(L): the probability that the intruder tries a record, by key; by record under M5."""
     if scenario.attack == "M1":
-        return np.full(len(table.codes), 1.0 / table.size)
+        return np.full(len(table.codes), 1.0 / table.units)
     if scenario.attack == "M2":
         return table.sampling_probability
     if scenario.attack == "M4":
@@ -109,13 +109,12 @@ class IndividualRisk(Result):
 
     @cached_property
     def attack_total(self) -> Floats:
-        """By key: the sum of P(L) over the records that carry it."""
+        """By key: the sum of P(L) over the records that carry it, of a unit with several only the riskiest one."""
         if self.by_record:
-            keys = len(self.table.codes)
-            return exact_sums.as_float(
-                exact_sums.group_sums(self.attack, self.table.row, keys, exact_sums.SMALL_BITS), exact_sums.SMALL_BITS
-            )
-        return self.attack * self.table.records
+            keys, some = len(self.table.codes), self.table.one_per_unit(self.risk)
+            sums = exact_sums.group_sums(self.attack[some], self.table.row[some], keys, exact_sums.SMALL_BITS)
+            return exact_sums.as_float(sums, exact_sums.SMALL_BITS)
+        return self.attack * self.table.units_by_key(self.by_key)
 
     @property
     def lower(self) -> Floats:

@@ -1,0 +1,152 @@
+"""Units with several records: what counts units, against pairs of records."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import slow
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tacita as tc
+from tacita.data import Data, Variable
+from tacita.keys import units as kernel
+from tacita.keys.table import key_table
+from tacita.scenario import MissingRule, Scenario
+
+RULES = [
+    "one_way",
+    "wildcard",
+    "conservative",
+    "partial(0.25)",
+    "partial(categories)",
+    "partial(expected)",
+    "no_match",
+    "own_category",
+    "sdcmicro(1)",
+    "sdcmicro(0.5)",
+]
+value = st.sampled_from([1, 2, None])
+record = st.tuples(value, value, value, st.sampled_from([1, 2, 3, 4, None]), st.sampled_from([1.0, 2.5, 7.0, 20.0]))
+files = st.lists(record, min_size=1, max_size=16)
+K = tc.Policy(k=3, risk=None, rate=None)
+
+
+def table_of(rows: list[Any]) -> pl.DataFrame:
+    names = {"a": pl.Int64, "b": pl.Int64, "c": pl.Int64, "pid": pl.Int64, "w": pl.Float64}
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+@pytest.mark.parametrize("rule", RULES)
+@given(rows=files)
+def test_f_and_F_count_units(rule: str, rows: list[Any]) -> None:
+    scenario = Scenario(keys=["a", "b", "c"], weight="w", person="pid", missing=rule)
+    parsed = MissingRule.parse(rule)
+    keys, pids, weights = [row[:3] for row in rows], [row[3] for row in rows], [row[4] for row in rows]
+    c = parsed.factor if parsed.name == "partial" else None
+    alpha = float(parsed.factor) if parsed.name == "sdcmicro" else None  # type: ignore[arg-type]
+    f, F = slow.frequencies_of_units(keys, pids, weights, parsed.name, c, alpha)
+    table = key_table(table_of(rows), scenario)
+    np.testing.assert_allclose(table.per_record(table.sample_count), f, rtol=1e-12)
+    np.testing.assert_allclose(table.per_record(table.population_count), F, rtol=1e-12)
+
+
+@given(rows=files)
+def test_pairs_in_small_blocks_and_in_one_are_the_same(rows: list[Any]) -> None:
+    scenario = Scenario(keys=["a", "b", "c"], weight="w", person="pid", missing="wildcard")
+    whole = key_table(table_of(rows), scenario)
+    before = kernel.MOST_PAIRS
+    kernel.MOST_PAIRS = 3
+    try:
+        parts = key_table(table_of(rows), scenario)
+    finally:
+        kernel.MOST_PAIRS = before
+    assert (whole.sample_count == parts.sample_count).all()
+    assert (whole.population_count == parts.population_count).all()
+
+
+@given(rows=files, attack=st.sampled_from(["M1", "M2", "M3", "M5"]))
+def test_expected_reidentifications_take_the_riskiest_record_of_each_unit(rows: list[Any], attack: str) -> None:
+    scenario = Scenario(keys=["a", "b", "c"], weight="w", person="pid", attack=attack)
+    risk = tc.risk.individual_risk(table_of(rows), scenario)
+    found = tc.risk.reidentification(table_of(rows), scenario)
+    pids = [row[3] for row in rows]
+    assert found.size == len({pid for pid in pids if pid is not None}) + pids.count(None)
+    assert found.expected == pytest.approx(slow.expected_units(risk.risk.tolist(), [1.0] * len(rows), pids), rel=1e-12)
+
+
+def test_a_file_without_repeated_units_counts_as_without_units() -> None:
+    frame = pl.DataFrame({"a": [1, 1, None, 2], "pid": [4, 3, 2, None]})
+    scenario = Scenario(keys=["a"], person="pid")
+    table = key_table(frame, scenario)
+    assert table.unit is None
+    assert (table.sample_count == key_table(frame, replace(scenario, person=None)).sample_count).all()
+
+
+def months(firms: int = 2) -> pl.DataFrame:
+    """Twelve months of each firm of a region."""
+    rows = [("north", firm, month, 100.0 * (firm + 1)) for firm in range(firms) for month in range(12)]
+    return pl.DataFrame(rows, schema=["region", "firm", "month", "turnover"], orient="row")
+
+
+def test_twelve_months_of_two_firms_are_two_firms() -> None:
+    scenario = Scenario(keys=["region"], person="firm", population_size=20)
+    found = tc.assess(months(), scenario, K)
+    assert not found.safe
+    assert found.failures == ("24 records below k = 3",)
+    assert found.records["f"].unique().to_list() == [2.0]
+    assert found.records["F"].unique().to_list() == [20.0]
+    assert found.reidentification.size == 2
+    assert any(text.startswith("24 records are of 2 units by 'firm'") for text in found.cautions)
+    assert tc.assess(months(3), scenario, K).safe
+    # A population of 20 firms has 240 records of twelve months; of 1 it has fewer firms than the file.
+    with pytest.raises(tc.TacitaError, match="at least the 2 units of the file; got 1"):
+        tc.assess(months(), replace(scenario, population_size=1), K)
+
+
+def test_codes_of_an_identifier_that_is_not_known_are_units_of_their_own() -> None:
+    data = Data.of(pl.DataFrame({"a": [1] * 5, "pid": [7, 7, 0, 0, None]}), {"pid": Variable(missing=(0,))})
+    assert key_table(data, Scenario(keys=["a"], person="pid")).sample_count.tolist() == [4]
+
+
+def test_persons_numbered_inside_households_are_pointed_out() -> None:
+    frame = pl.DataFrame({"a": [1] * 4, "pid": [1, 2, 1, 2], "hid": [1, 1, 2, 2]})
+    found = tc.assess(frame, Scenario(keys=["a"], person="pid", household="hid"), K)
+    assert any("2 units of 'pid' are in more than one 'hid'" in text for text in found.cautions)
+
+
+def test_members_of_a_household_count_once() -> None:
+    frame = pl.DataFrame({"a": [1, 1, 2, 3], "pid": [1, 1, 2, 3], "hid": [1, 1, 1, 2], "w": [20.0] * 4})
+    once = pl.DataFrame({"a": [1, 2, 3], "pid": [1, 2, 3], "hid": [1, 1, 2], "w": [20.0] * 3})
+    scenario = Scenario(keys=["a"], person="pid", household="hid", weight="w")
+    twice, single = (tc.risk.household_risk(each, scenario) for each in (frame, once))
+    assert twice.by_household.tolist() == single.by_household.tolist()
+    assert twice.members.tolist() == [2, 1]
+    assert twice.expected_persons == single.expected_persons
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("xy"), st.sampled_from([1, 2, 3, None]), st.integers(0, 9)), min_size=1, max_size=12
+    )
+)
+def test_dominance_adds_up_what_a_unit_contributes(rows: list[Any]) -> None:
+    frame = pl.DataFrame(rows, schema={"cell": pl.String, "firm": pl.Int64, "x": pl.Float64}, orient="row")
+    found = tc.risk.dominance(frame, Scenario(keys=["cell"], person="firm"), "x").cells
+    for row in found.iter_rows(named=True):
+        parts: dict[Any, float] = {}
+        for at, (cell, firm, x) in enumerate(rows):
+            if cell == row["cell"]:
+                parts[("alone", at) if firm is None else firm] = parts.get(firm, 0.0) + x
+        ranked = [*sorted(parts.values(), reverse=True), 0.0]
+        assert (row["contributors"], row["total"], row["largest"]) == (len(parts), sum(ranked), ranked[0])
+        assert row["dominated"] == (ranked[0] > 0.75 * sum(ranked))
+        assert row["too_precise"] == (sum(ranked[2:]) < 0.15 * ranked[0] and ranked[0] > 0)
+
+
+def test_two_firms_of_twelve_months_are_not_twenty_four_contributors() -> None:
+    one = tc.risk.dominance(months(1), Scenario(keys=["region"]), "turnover")
+    assert one.unsafe == 0
+    assert tc.risk.dominance(months(1), Scenario(keys=["region"], person="firm"), "turnover").unsafe == 1
