@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-import slow
 from hypothesis import given
 from hypothesis import strategies as st
 
+import slow
 import tacita as tc
 from tacita.data import Data, Variable
 from tacita.keys import units as kernel
@@ -150,3 +150,61 @@ def test_two_firms_of_twelve_months_are_not_twenty_four_contributors() -> None:
     one = tc.risk.dominance(months(1), Scenario(keys=["region"]), "turnover")
     assert one.unsafe == 0
     assert tc.risk.dominance(months(1), Scenario(keys=["region"], person="firm"), "turnover").unsafe == 1
+
+
+def test_cells_of_few_units_are_unsafe() -> None:
+    frame = pl.DataFrame({"a": [1, 1, 1, 2, 2], "b": [1, 2, 3, 1, 1], "pid": [1, 1, 1, 2, 3]})
+    found = tc.risk.unsafe_combinations(frame, Scenario(keys=["a", "b"], person="pid"), threshold=1, largest=1)
+    # a = 1 has three records of one person; b = 1 has three persons, b = 2 and 3 one each.
+    assert found.unsafe == (1, 2)
+    assert found.per_record().tolist() == [1, 2, 2, 0, 0]
+
+
+@pytest.mark.parametrize("name", ["suda", "l_diversity", "t_closeness", "superpopulation", "loglinear_risk"])
+def test_measures_that_count_records_have_no_verdict_on_units(name: str) -> None:
+    frame = pl.DataFrame({"a": [1, 1, 2, 2, 3, 3] * 2, "s": ["x", "y", "z"] * 4, "pid": [1, 1, 2, 3, 4, 5] * 2})
+    policy = tc.Policy(k=None, risk=None, rate=None, limits={name: 100})
+    scenario = Scenario(keys=["a"], sensitive=["s"], person="pid", sampling_fraction=0.5)
+    found = tc.assess(frame, scenario, policy)
+    assert [verdict.holds for verdict in found.verdicts()] == [None]
+    assert found.not_assessed[0].startswith("units have several records here, and this measure counts records")
+    assert not found.safe
+
+
+def linked(rows: list[Any], person: list[int | None], masked: list[float]) -> tuple[Data, Data, Scenario]:
+    original = Data.of(pl.DataFrame({"x": rows, "pid": person}, schema={"x": pl.Float64, "pid": pl.Int64}))
+    return original, Data.of(pl.DataFrame({"x": masked})), Scenario(numeric_keys=["x"], person="pid")
+
+
+numbers = st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from([1, 2, 3, None]))
+
+
+@given(st.lists(numbers, min_size=1, max_size=12))
+def test_a_link_to_any_record_of_the_right_unit_is_right(rows: list[Any]) -> None:
+    x, y, pids = ([row[at] for row in rows] for at in range(3))
+    original, released, scenario = linked([float(each) for each in x], pids, [float(each) for each in y])
+    found = tc.risk.distance_linkage(original, released, scenario, standardise=False)
+    unit = [("alone", at) if pid is None else pid for at, pid in enumerate(pids)]
+    for i in range(len(rows)):
+        away = [abs(y[i] - each) for each in x]
+        nearest = [h for h, each in enumerate(away) if each == min(away)]
+        assert found.correct is not None
+        assert found.correct[i] == pytest.approx(sum(unit[h] == unit[i] for h in nearest) / len(nearest))
+    same = sum(unit[i] == unit[h] for i in range(len(rows)) for h in range(len(rows)))
+    assert found.guessed == pytest.approx(same / len(rows))
+
+
+def test_other_linkages_count_units_too() -> None:
+    """The records of each firm are exchanged among each other: wrong records, right firms."""
+    original, released, scenario = linked([1.0, 2.0, 7.0, 9.0], [1, 1, 2, 2], [2.0, 1.0, 9.0, 7.0])
+    by_record = replace(scenario, person=None)
+    assert tc.risk.one_to_one_linkage(original, released, by_record).expected_correct == 0
+    assert tc.risk.one_to_one_linkage(original, released, scenario).expected_correct == 4
+    frame = pl.DataFrame({"a": [1, 2, 3, 4] * 5, "b": [1, 2, 3, 4, 5] * 4, "pid": [1, 1, 2, 2] * 5})
+    mixed = frame.with_columns(a=pl.Series([2, 1, 4, 3] * 5))
+    keys = Scenario(keys=["a"], person="pid")
+    right, wrong = (
+        tc.risk.probabilistic_linkage(frame, mixed, each, block=["b"]) for each in (keys, replace(keys, person=None))
+    )
+    assert wrong.expected_correct == 0
+    assert right.expected_correct == len(frame)

@@ -94,6 +94,11 @@ class KeyTable:
         return self.keys_not_valid or self.weights_not_valid
 
     @property
+    def records_not_valid(self) -> str:
+        """Why counts of records say nothing: keys were perturbed, or units have several records."""
+        return self.keys_not_valid or units_not_counted(self.unit)
+
+    @property
     def units(self) -> int:
         """Number of units: of records, unless some have several."""
         return self.size if self.unit is None else int(self.unit.max()) + 1
@@ -158,6 +163,16 @@ def _key_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> KeyTab
     cautions = (*(_caution(text) for text in not_valid if text), *_weights_below_one(weights, scenario.weight))
     table = KeyTable(names, codes, grouped.values, totals[:, 0], f, F, row, rule, source, cautions, *not_valid)
     return replace(table, unit=unit)
+
+
+def units_not_counted(unit: Ints | None) -> str:
+    """Why a measure that counts records is not valid where units have several; empty if none has."""
+    if unit is None:
+        return ""
+    return (
+        "units have several records here, and this measure counts records: a unit would hide behind itself; measure a "
+        "file with one record per unit."
+    )
 
 
 def repeated_units(data: Data, scenario: Scenario) -> Ints | None:

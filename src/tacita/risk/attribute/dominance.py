@@ -158,8 +158,10 @@ def dominance(
     check_sizes(variable, values)
     known = ~np.isnan(values)
     unit = repeated_units(data, scenario)
-    given = (values[known], row[known]) if unit is None else by_unit(values[known], row[known], unit[known])
-    found = cells(*given, len(codes), max(n, 2))
+    amounts, cell = values[known], row[known]
+    if unit is not None:
+        amounts, cell = by_unit(amounts, cell, unit[known])
+    found = cells(amounts, cell, len(codes), max(n, 2))
     table = {name: (codes[:, place], columns[place].values) for place, name in enumerate(names)}
     unsafe_by = {"dominated": dominated(found, n, k), "too_precise": too_precise(found, p)}
     figures = {"contributors": found.contributors, "total": found.total, "largest": found.largest[:, 0]}

@@ -101,7 +101,7 @@ class LDiversity(Result):
     @property
     def not_valid(self) -> str:
         """Why groups of equal keys say nothing; empty if they do."""
-        return self.table.keys_not_valid
+        return self.table.records_not_valid
 
     def smallest(self, kind: str = "distinct") -> float:
         """The smallest l of any variable."""

@@ -15,6 +15,7 @@ from tacita.data import Data
 from tacita.data.visible import visible_categories
 from tacita.distance.comparison import check_sizes
 from tacita.keys.matching import combined
+from tacita.keys.table import repeated_units, units_not_counted
 from tacita.measures import at_least, measure
 from tacita.parameters import Doc
 from tacita.result import Result, percent
@@ -46,6 +47,8 @@ class MixedUniqueness(Result):
     """By numeric key."""
     relative: bool
     """Whether tolerances are shares of the record's own value."""
+    not_valid: str = ""
+    """Why the figures do not hold for this file; empty if they do."""
 
     @property
     def least(self) -> int:
@@ -118,7 +121,8 @@ def mixed_uniqueness(
     # Where nothing is not applicable the numbers alone say whether they are missing.
     count = _by_pattern([*codes, *(kind for kind in kinds if kind.max() > 1)], values, reach)
     named = dict(zip(scenario.numeric_keys, widths.tolist(), strict=True))
-    return MixedUniqueness(len(data), count, scenario.keys, named, relative)
+    not_valid = units_not_counted(repeated_units(data, scenario))
+    return MixedUniqueness(len(data), count, scenario.keys, named, relative, not_valid)
 
 
 def _kinds_and_numbers(data: Data, name: str) -> tuple[Ints, Floats]:
