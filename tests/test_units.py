@@ -208,3 +208,15 @@ def test_other_linkages_count_units_too() -> None:
     )
     assert wrong.expected_correct == 0
     assert right.expected_correct == len(frame)
+
+
+def test_suppression_says_what_it_counts_and_what_reaches_k_units() -> None:
+    """Each region has one firm of its own: three records of one unit are safe by records, not by units."""
+    frame = pl.DataFrame({"region": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4], "firm": [1, 1, 1, 2, 2, 2, 3, 3, 3, None]})
+    scenario = Scenario(keys=["region"], person="firm")
+    release = tc.Plan([tc.Suppress()]).apply(frame, scenario, K)
+    assert not tc.assess(release, release.scenario, K).safe
+    said = "k counts records, and a unit of 'firm' has up to 3: k = 7 makes sure of 3 units"
+    assert said in release.changes[0].remarks
+    enough = tc.Plan([tc.Suppress(k=7)]).apply(frame, scenario, K)
+    assert tc.assess(enough, enough.scenario, K).safe

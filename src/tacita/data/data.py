@@ -33,7 +33,8 @@ class Variable:
     value_labels: Mapping[Any, str] = field(default_factory=dict)
     """What its codes mean."""
     missing: tuple[Any, ...] = ()
-    """Codes that stand for a missing value. They stay in the data; measures take them for missing."""
+    """Codes that stand for a missing value. They stay in the data, and measures take them for missing, except in keys:
+    whoever reads the file sees them, so there each is a category."""
     missing_ranges: tuple[tuple[float, float], ...] = ()
     """Ranges of codes that stand for a missing value, both ends included, such as (-99, -1) or (-inf, -1)."""
     not_applicable: tuple[Any, ...] = ()

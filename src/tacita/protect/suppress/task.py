@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.data.visible import visible_categories
 from tacita.keys.source import distinct_keys
-from tacita.keys.table import survey_weights
+from tacita.keys.table import repeated_units, survey_weights
 from tacita.policy import Policy
 from tacita.protect.suppress.combinations import Requirement, bits, of_sizes
 from tacita.protect.suppress.households import HouseholdGoal
@@ -110,7 +110,7 @@ def prepared(asked: Asked, data: Data, scenario: Scenario, policy: Policy) -> Ta
         goal=goal,
         shared=_shared(asked, keys, data, scenario),
         kept=kept,
-        remarks=remarks,
+        remarks=(*remarks, *_records_not_units(data, scenario, asked.k or policy.k)),
     )
 
 
@@ -215,6 +215,17 @@ def _kept(keys: tuple[str, ...], data: Data, scenario: Scenario) -> tuple[int, t
     ]
     said = f"not suppressed, since a blank there means not applicable: {check.quoted(names)}" if names else ""
     return bits(keys.index(name) for name in names), ((said,) if said else ())
+
+
+def _records_not_units(data: Data, scenario: Scenario, k: int | None) -> Iterator[str]:
+    """Where units have several records: k counts records here, and what would make sure of k units."""
+    unit = repeated_units(data, scenario)
+    if unit is not None and k is not None:
+        most = int(np.bincount(unit).max())
+        yield (
+            f"k counts records, and a unit of {scenario.person!r} has up to {most:,}: "
+            f"k = {(k - 1) * most + 1:,} makes sure of {k:,} units"
+        )
 
 
 def _ratio(scenario: Scenario, size: int) -> float | None:
