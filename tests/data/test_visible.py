@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tacita as tc
 from tacita.check import TacitaWarning
@@ -47,6 +49,20 @@ def test_codes_declared_missing_are_categories_each_of_its_own() -> None:
 def test_an_empty_text_declared_missing_is_an_empty_cell() -> None:
     data = Data.of(pl.DataFrame({"job": ["a", "", None, "?"]}), {"job": Variable(missing=("", "?"))})
     assert visible_categories(data, "job").codes.tolist() == [2, 0, 0, 1]
+
+
+@given(
+    st.lists(st.sampled_from([1, 2, 3, 8, 9, None]), min_size=1, max_size=12),
+    st.sets(st.sampled_from([3, 8, 9])),
+    st.booleans(),
+    st.sampled_from(["one_way", "wildcard", "own_category", "partial(0.5)"]),
+)
+def test_what_is_declared_missing_changes_no_count(cells: list[Any], codes: set[int], ranged: bool, rule: str) -> None:
+    """A step, or a user, who declares codes missing makes nobody safer: the codes stand in the file."""
+    frame = pl.DataFrame({"job": cells}, schema={"job": pl.Int64})
+    known = Variable(missing_ranges=tuple((code, code) for code in codes)) if ranged else Variable(missing=tuple(codes))
+    scenario = tc.Scenario(keys=["job"], missing=rule)
+    assert f_of(Data.of(frame, {"job": known}), scenario) == f_of(frame, scenario)
 
 
 def aged(unique: int = 30) -> Data:
