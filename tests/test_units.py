@@ -1,6 +1,6 @@
 """Units with several records: what counts units, against pairs of records."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import tacita as tc
 from tacita.data import Data, Variable
 from tacita.keys import units as kernel
 from tacita.keys.table import key_table
+from tacita.protect.step import Applied, Context, Step
 from tacita.scenario import MissingRule, Scenario
 
 RULES = [
@@ -220,3 +221,23 @@ def test_suppression_says_what_it_counts_and_what_reaches_k_units() -> None:
     assert said in release.changes[0].remarks
     enough = tc.Plan([tc.Suppress(k=7)]).apply(frame, scenario, K)
     assert tc.assess(enough, enough.scenario, K).safe
+
+
+@dataclass(frozen=True)
+class Anew(Step):
+    """A step of somebody else, which makes the file anew and adds a record."""
+
+    def apply(self, data: Data, context: Context) -> Applied:
+        rows = pl.concat([data.table.drop("firm"), data.table.drop("firm").head(1)])
+        return Applied(Data(rows, numbers_of_records=np.append(data.record, data.record.max() + 1)))
+
+
+@pytest.mark.parametrize("step", [tc.Remove(["firm"]), tc.NewIdentifiers(), tc.RandomOrder(), Anew()])
+def test_a_release_without_the_identifier_still_counts_units(step: Step) -> None:
+    scenario = Scenario(keys=["region"], person="firm")
+    release = tc.Plan([step, tc.Recode("region", mapping={"north": "N"})]).apply(months(), scenario, K, seed=5)
+    added = isinstance(step, Anew)
+    found = tc.assess(release, release.scenario, K)
+    assert found.records["f"].unique().to_list() == [3.0 if added else 2.0]
+    assert found.safe == added
+    assert any("24 records are of 2 units" in text for text in found.cautions) or added

@@ -245,7 +245,7 @@ class Scenario(Declared):
         if len(data) == 0:
             raise TacitaError("the file has no records; there is nothing to assess.")
         if self.population_size is not None and self.population_size < len(data):
-            units = len(data) if self.person is None else data.households(self.person)[1]
+            units = data.unit_places(self.person)[1]
             if self.population_size < units:
                 of = "records" if units == len(data) else "units"
                 raise TacitaError(

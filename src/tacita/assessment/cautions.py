@@ -97,11 +97,12 @@ def units_counted(table: KeyTable, data: Data, scenario: Scenario) -> Iterator[s
     """What was counted where a unit has several records, and whether the identifier means what it should."""
     if table.unit is None:
         return
+    by = f"by {scenario.person!r}" if scenario.person else "of the file before protection"
     yield (
-        f"{check.counted(table.size, 'record')} are of {check.counted(table.units, 'unit')} by {scenario.person!r}: "
+        f"{check.counted(table.size, 'record')} are of {check.counted(table.units, 'unit')} {by}: "
         f"f, F and risk count units, and expected re-identifications the riskiest record of each."
     )
-    if scenario.household is not None:
+    if scenario.household is not None and scenario.person is not None:
         household, _, _ = data.households(scenario.household)
         pairs = np.unique(np.stack([table.unit, household], axis=1), axis=0)
         moved = int((np.bincount(pairs[:, 0]) > 1).sum())

@@ -94,6 +94,9 @@ class Data:
     """Columns that differ from the caller's table."""
     numbers_of_records: Ints | None = None
     """Record numbers, if they are not simply 1 to n."""
+    units: Ints | None = None
+    """By record the number of its unit (person, firm) before the first step of a plan, so that a file in which the
+    identifier was removed or changed still counts units; None: the identifier says it."""
     memory: dict[Any, Any] | None = field(default=None, init=False, repr=False)
     """What was worked out once and is used again while a file is assessed; None: nothing is kept."""
 
@@ -103,8 +106,9 @@ class Data:
         if patterns:
             # Polars would take it for a pattern of names, and do to other columns what is meant for this one.
             raise TacitaError(f"names of columns must not go from ^ to $; rename {check.quoted(patterns)}.")
-        if self.numbers_of_records is not None and len(self.numbers_of_records) != len(self):
-            raise TacitaError(f"record numbers must be one per record; got {len(self.numbers_of_records):,}.")
+        for what, numbers in (("record numbers", self.numbers_of_records), ("units", self.units)):
+            if numbers is not None and len(numbers) != len(self):
+                raise TacitaError(f"{what} must be one per record; got {len(numbers):,}.")
 
     @classmethod
     def of(cls, source: Any, variables: Mapping[str, Variable] | None = None) -> Data:
@@ -246,6 +250,18 @@ class Data:
         alone = int(none.sum())
         return np.where(none, count + np.cumsum(none) - 1, place), count + alone, alone
 
+    def unit_places(self, name: str | None) -> tuple[Ints, int]:
+        """For each record the place of its unit by an identifier, and the number of units.
+
+        A record that has no identifier is a unit of its own.
+        """
+        if self.units is not None:
+            different, place = np.unique(self.units, return_inverse=True)
+            return place, len(different)
+        if name is None:
+            return np.arange(len(self), dtype=np.int64), len(self)
+        return self.households(name)[:2]
+
     def with_columns(self, columns: Mapping[str, Any], variables: Mapping[str, Variable] | None = None) -> Data:
         """A copy with some columns replaced or added, and what is known of them if that changes."""
         fresh = frame.table(columns)
@@ -281,6 +297,7 @@ class Data:
             # columns is the caller's own, and all of them are written anew.
             changed=frozenset(self.columns),
             numbers_of_records=self.record[rows],
+            units=None if self.units is None else self.units[rows],
         )
 
     def rebuilt(self) -> Data:

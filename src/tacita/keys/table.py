@@ -180,10 +180,15 @@ def repeated_units(data: Data, scenario: Scenario) -> Ints | None:
 
     A record without an identifier of its unit is a unit of its own.
     """
-    if scenario.person is None:
+    if scenario.person is None and data.units is None:
         return None
-    unit, count, _ = data.once(("units", scenario.person), lambda: data.households(str(scenario.person)))
+    unit, count = data.once(("units", scenario.person), lambda: data.unit_places(scenario.person))
     return None if count == len(data) else unit
+
+
+def counting_records(data: Data, scenario: Scenario) -> tuple[Data, Scenario]:
+    """File and scenario for a model of records: each record is a unit."""
+    return data if data.units is None else replace(data, units=None), replace(scenario, person=None)
 
 
 def _perturbed(data: Data, names: tuple[str, ...], weight: str | None) -> tuple[str, str]:

@@ -223,7 +223,7 @@ def _records_not_units(data: Data, scenario: Scenario, k: int | None) -> Iterato
     if unit is not None and k is not None:
         most = int(np.bincount(unit).max())
         yield (
-            f"k counts records, and a unit of {scenario.person!r} has up to {most:,}: "
+            f"k counts records, and a unit{f' of {scenario.person!r}' if scenario.person else ''} has up to {most:,}: "
             f"k = {(k - 1) * most + 1:,} makes sure of {k:,} units"
         )
 

@@ -13,7 +13,14 @@ from tacita import check
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.keys.table import KeyTable, key_table, repeated_units, survey_weights, units_not_counted
+from tacita.keys.table import (
+    KeyTable,
+    counting_records,
+    key_table,
+    repeated_units,
+    survey_weights,
+    units_not_counted,
+)
 from tacita.scenario import MissingRule, Scenario
 
 MOST_CELLS = 50_000_000
@@ -89,7 +96,7 @@ def classify(
 
     Levels are the values that occur in complete records; with `all_levels` also those that occur in others only.
     """
-    table = key_table(data, replace(scenario, missing=MissingRule("own_category"), person=None))
+    table = key_table(*counting_records(data, replace(scenario, missing=MissingRule("own_category"))))
     complete = table.complete
     if not complete.any():
         raise TacitaError("no record has all keys known; leave out keys with many missing values.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,7 +13,14 @@ from tacita import check, frame
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.keys import exact_sums
-from tacita.keys.table import KeyTable, key_table, repeated_units, survey_weights, units_not_counted
+from tacita.keys.table import (
+    KeyTable,
+    counting_records,
+    key_table,
+    repeated_units,
+    survey_weights,
+    units_not_counted,
+)
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc
 from tacita.result import Result, columns, number, percent
@@ -265,7 +272,7 @@ def superpopulation(
     >>> round(found.estimate.population_uniques, 2), found.uniques
     (2.63, 2)
     """
-    table = key_table(data, replace(scenario, person=None), keys)
+    table = key_table(*counting_records(data, scenario), keys)
     weights, unit = survey_weights(data, scenario), repeated_units(data, scenario)
     names = _names(models)
     records = table.records[table.complete]
