@@ -69,7 +69,7 @@ def partial_factor(keys: Keys, c: float | str) -> Factor:
             return share_by_categories(keys, i, h)
         if c == "expected":
             return share_expected(keys, i, h)
-        return Fraction(c)
+        return Fraction(str(c))
 
     return factor
 
@@ -121,6 +121,39 @@ def frequencies(
         f.append(float(sum(factors)))
         F.append(float(sum(a * Fraction(w) for a, w in zip(factors, weights, strict=True))))
     return f, F
+
+
+def frequencies_of_units(
+    keys: Keys,
+    units: Sequence[object],
+    weights: Sequence[float],
+    rule: str,
+    c: float | str | None = None,
+    alpha: float | None = None,
+) -> tuple[list[float], list[float]]:
+    """f and F of every record counted in units: each unit with a record that counts, once, by the one that counts most
+    and with the mean weight of those that count. A record without a unit (None) is a unit of its own."""
+    factor = rule_factor(keys, rule, c, alpha)
+    unit = [("alone", h) if each is None else ("unit", each) for h, each in enumerate(units)]
+    f, F = [], []
+    for i in range(len(keys)):
+        counts: dict[object, list[tuple[Fraction, Fraction]]] = {}
+        for h, w in enumerate(weights):
+            if factor(i, h) > 0:
+                counts.setdefault(unit[h], []).append((Fraction(factor(i, h)), Fraction(w)))
+        most = {each: max(a for a, _ in found) for each, found in counts.items()}
+        f.append(float(sum(most.values())))
+        F.append(float(sum(most[each] * sum(w for _, w in found) / len(found) for each, found in counts.items())))
+    return f, F
+
+
+def expected_units(risks: Sequence[float], attack: Sequence[float], units: Sequence[object]) -> float:
+    """Expected re-identifications of units: each with the greatest P(L) r of its records."""
+    unit = [("alone", h) if each is None else ("unit", each) for h, each in enumerate(units)]
+    most: dict[object, float] = {}
+    for each, r, p in zip(unit, risks, attack, strict=True):
+        most[each] = max(most.get(each, 0.0), r * p)
+    return fsum(most.values())
 
 
 def k_anonymity_violations(f: Sequence[float], k: float) -> int:

@@ -266,12 +266,13 @@ def test_a_key_of_a_million_values_is_named() -> None:
     ) in profile.cautions
 
 
-def test_repeated_persons_are_a_caution() -> None:
+def test_what_was_counted_is_said_where_persons_repeat() -> None:
     frame = pl.DataFrame({"sex": ["f", "f", "m"], "pid": [1, 1, 2]})
     profile = tc.assess(frame, tc.Scenario(keys=["sex"], person="pid"), tc.Policy(k=2))
+    assert profile.k_anonymity.below(2) == 3
     assert profile.cautions[0] == (
-        "1 record repeats a person of 'pid': f counts records, not persons, and the risk is too low; assess one wave "
-        "at a time, or one record per person with what stays the same."
+        "3 records are of 2 units by 'pid': f, F and risk count units, and expected re-identifications the riskiest "
+        "record of each."
     )
 
 

@@ -307,12 +307,13 @@ def test_not_applicable_is_a_category_under_every_rule() -> None:
         assert not table.has_missing
 
 
-def test_declared_missing_codes_are_missing_unless_they_do_not_apply() -> None:
-    frame = pl.DataFrame({"job": [1, 1, 98, 99]})
+def test_declared_missing_codes_are_categories() -> None:
+    """Whoever reads the file sees them: only an empty cell is missing."""
+    frame = pl.DataFrame({"job": [1, 1, 98, 99, None]})
     data = Data.of(frame, {"job": Variable(missing=(98, 99))})
-    assert f_of(key_table(data, Scenario(keys=["job"]))) == [2, 2, 4, 4]
+    assert f_of(key_table(data, Scenario(keys=["job"]))) == [2, 2, 1, 1, 5]
     applied = Scenario(keys=["job"], not_applicable={"job": [98]})
-    assert f_of(key_table(data, applied)) == [2, 2, 1, 4]
+    assert f_of(key_table(data, applied)) == [2, 2, 1, 1, 5]
 
 
 def test_all_missing_and_one_record() -> None:

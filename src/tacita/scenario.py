@@ -124,7 +124,8 @@ class Scenario(Declared):
     household_variables: tuple[str, ...] = ()
     """Variables that must be the same for all members of a household."""
     person: str | None = None
-    """Identifier of the person, where a person can have several records (panels)."""
+    """Identifier of the unit (person, firm), where one can have several records (panels, months): k, risk, dominance
+    and linkage then count units, not records."""
     strata: tuple[str, ...] = ()
     """Variables that split the file into parts that are treated apart."""
     sensitive: tuple[str, ...] = ()
@@ -246,9 +247,12 @@ class Scenario(Declared):
         if len(data) == 0:
             raise TacitaError("the file has no records; there is nothing to assess.")
         if self.population_size is not None and self.population_size < len(data):
-            raise TacitaError(
-                f"population_size must be at least the {len(data):,} records of the file; got {self.population_size!r}."
-            )
+            units = data.unit_places(self.person)[1]
+            if self.population_size < units:
+                of = "records" if units == len(data) else "units"
+                raise TacitaError(
+                    f"population_size must be at least the {units:,} {of} of the file; got {self.population_size!r}."
+                )
         if self.sampling_fraction is not None and len(data) / self.sampling_fraction > MOST_UNITS:
             raise TacitaError(
                 f"sampling_fraction must leave at most {MOST_UNITS:g} units in the population, with "

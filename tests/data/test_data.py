@@ -250,7 +250,7 @@ def test_codes_follow_the_sorted_values_and_skip_what_is_missing() -> None:
     applied = known.coded("job", [98])
     assert (applied.codes.tolist(), applied.values) == ([2, 0, 1, 0, 3, 2], (3, 7, 98))
     blank = known.coded("job", ["", 98])
-    assert (blank.codes.tolist(), blank.values) == ([3, 1, 2, 1, 4, 3], ("", 3, 7, 98))
+    assert (blank.codes.tolist(), blank.values) == ([3, 0, 2, 1, 4, 3], ("", 3, 7, 98))
 
 
 def test_the_blank_category_is_that_of_the_empty_text() -> None:

@@ -31,7 +31,7 @@ def entropy(found: Counter[Value]) -> float:
 
 def recursive(found: Counter[Value], c: float) -> int:
     counts = sorted(found.values(), reverse=True)
-    holds = [level for level in range(1, len(counts) + 1) if counts[0] < Fraction(c) * sum(counts[level - 1 :])]
+    holds = [level for level in range(1, len(counts) + 1) if counts[0] < Fraction(str(c)) * sum(counts[level - 1 :])]
     return max(holds, default=1)
 
 

@@ -230,3 +230,16 @@ def test_reference_counts_every_missing_sensitive_value_as_a_new_one(reference: 
 
 def test_every_reference_case_is_named(reference: Reference) -> None:
     assert sorted([*REFERENCE_CASES, *WRONG_CASES]) == reference.names("ldiversity")
+
+
+def test_recursive_diversity_takes_ties_for_not_diverse() -> None:
+    """r_1 = c (r_2 + ...) exactly is not less, though floating point says so (5 * 0.2, 1.1 * 110)."""
+    people = pl.DataFrame({"key": [1, None, None], "illness": ["x", "d", "h"]})
+    scenario = tc.Scenario(keys=["key"], sensitive=["illness"], missing="partial(0.1)")
+    assert tc.risk.l_diversity(people, scenario, c=5).recursive["illness"].tolist()[-1] == 1
+    assert tc.risk.l_diversity(people, scenario, c=5.001).recursive["illness"].tolist()[-1] == 3 - 1
+    whole = pl.DataFrame({"key": [1] * 231, "illness": ["a"] * 121 + ["b"] * 110})
+    one = tc.Scenario(keys=["key"], sensitive=["illness"])
+    assert tc.risk.l_diversity(whole, one, c=1.1).recursive["illness"].tolist() == [1]
+    assert tc.risk.l_diversity(whole, one, c=1.10001).recursive["illness"].tolist() == [2]
+    assert tc.risk.l_diversity(whole, one, c=1.1 + 1e-15).recursive["illness"].tolist() == [2]

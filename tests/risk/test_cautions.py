@@ -95,7 +95,10 @@ def test_a_key_that_is_not_the_reason_is_not_named() -> None:
 
 @pytest.mark.parametrize(
     ("persons", "start"),
-    [([1, 1, 2, None, None], "1 record repeats a person of 'pid'"), ([7, 7, 7, 7, 8], "3 records repeat a person")],
+    [
+        ([1, 1, 2, None, None], "5 records are of 4 units by 'pid': f, F and risk count units"),
+        ([7, 7, 7, 7, 8], "5 records are of 2 units by 'pid'"),
+    ],
 )
 def test_repeated_persons(persons: list[int | None], start: str) -> None:
     frame = pl.DataFrame({"a": [1, 1, 1, 2, 2], "pid": persons})

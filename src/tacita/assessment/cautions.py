@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 
 from tacita import check
 from tacita.data import Data
+from tacita.data.visible import visible_missing_codes
 from tacita.keys.table import KeyTable
 from tacita.scenario import Scenario
 
@@ -23,7 +26,8 @@ to put the risk too low."""
 def cautions_of(table: KeyTable, data: Data, scenario: Scenario) -> tuple[str, ...]:
     """Everything worth a caution about a key table."""
     found = [*table.cautions, *unreliable_estimates(table), *too_low(table), *detailed_keys(table)]
-    return (*found, *repeated_persons(data, scenario), *blanks_that_follow(table), *constant_keys(table))
+    found += [*units_counted(table, data, scenario), *blanks_that_follow(table), *constant_keys(table)]
+    return (*found, *missing_codes_seen(table, data), *spelled_alike(table))
 
 
 def unreliable_estimates(table: KeyTable) -> Iterator[str]:
@@ -89,19 +93,25 @@ def _uniques_without(table: KeyTable, place: int) -> int:
     return int((records == 1).sum())
 
 
-def repeated_persons(data: Data, scenario: Scenario) -> Iterator[str]:
-    """Several records of one person: f counts records, so the risk of the person comes out too low."""
-    if scenario.person is None:
+def units_counted(table: KeyTable, data: Data, scenario: Scenario) -> Iterator[str]:
+    """What was counted where a unit has several records, and whether the identifier means what it should."""
+    if table.unit is None:
         return
-    place, count = data.groups(scenario.person)
-    known = place[place >= 0]
-    again = len(known) - count
-    if again:
-        yield (
-            f"{check.counted(again, 'record')} {'repeats' if again == 1 else 'repeat'} a person of "
-            f"{scenario.person!r}: f counts records, not persons, "
-            f"and the risk is too low; assess one wave at a time, or one record per person with what stays the same."
-        )
+    by = f"by {scenario.person!r}" if scenario.person else "of the file before protection"
+    yield (
+        f"{check.counted(table.size, 'record')} are of {check.counted(table.units, 'unit')} {by}: "
+        f"f, F and risk count units, and expected re-identifications the riskiest record of each."
+    )
+    if scenario.household is not None and scenario.person is not None:
+        household, _, _ = data.households(scenario.household)
+        pairs = np.unique(np.stack([table.unit, household], axis=1), axis=0)
+        moved = int((np.bincount(pairs[:, 0]) > 1).sum())
+        if moved:
+            yield (
+                f"{check.counted(moved, 'unit')} of {scenario.person!r} {'is' if moved == 1 else 'are'} in more than "
+                f"one {scenario.household!r}: if persons are numbered inside their households, number them through, "
+                f"or f counts too few and the risk is too high."
+            )
 
 
 def blanks_that_follow(table: KeyTable) -> Iterator[str]:
@@ -140,3 +150,40 @@ def constant_keys(table: KeyTable) -> Iterator[str]:
             yield f"key {name!r} is missing in every record and adds nothing; drop it, or check the file."
         elif codes.min() == codes.max():
             yield f"key {name!r} has the same value in every record and adds nothing; drop it, or check the file."
+
+
+def missing_codes_seen(table: KeyTable, data: Data) -> Iterator[str]:
+    """Codes declared missing by which records are unique: whoever reads the file sees them."""
+    unique = table.sample_count < 2
+    for place, name in enumerate(table.keys):
+        seen = visible_missing_codes(data, name)
+        codes = [at for at, value in enumerate(table.values[place], start=1) if value in seen]
+        alone = int(table.records[unique & np.isin(table.codes[:, place], codes)].sum())
+        if alone:
+            yield (
+                f"key {name!r} has {check.counted(len(codes), 'code')} declared missing, in "
+                f"{check.counted(alone, 'record')} that {'is' if alone == 1 else 'are'} unique on the keys: what "
+                f"stands in the file is seen and counts as a value, only an empty cell is missing; Suppress blanks "
+                f"such codes."
+            )
+
+
+def spelled_alike(table: KeyTable) -> Iterator[str]:
+    """Texts that differ only in case, spaces or the form of their accents: most likely one category."""
+    for place, name in enumerate(table.keys):
+        spellings = Counter(_plain_spelling(value) for value in table.values[place] if isinstance(value, str))
+        several = {spelling: count for spelling, count in spellings.items() if count > 1}
+        if not several:
+            continue
+        written = [at for at, value in enumerate(table.values[place], start=1) if _plain_spelling(value) in several]
+        records = int(table.records[np.isin(table.codes[:, place], written)].sum())
+        yield (
+            f"key {name!r} has {sum(several.values()):,} values, in {check.counted(records, 'record')}, that differ "
+            f"only in upper and lower case, spaces or the form of accents and may be {len(several):,}: they count as "
+            f"different; spell them alike."
+        )
+
+
+def _plain_spelling(value: object) -> str | None:
+    """A text in lower case, with single spaces and composed accents; None of what is no text."""
+    return " ".join(unicodedata.normalize("NFC", value).casefold().split()) if isinstance(value, str) else None

@@ -33,7 +33,8 @@ class Variable:
     value_labels: Mapping[Any, str] = field(default_factory=dict)
     """What its codes mean."""
     missing: tuple[Any, ...] = ()
-    """Codes that stand for a missing value. They stay in the data; measures take them for missing."""
+    """Codes that stand for a missing value. They stay in the data, and measures take them for missing, except in keys:
+    whoever reads the file sees them, so there each is a category."""
     missing_ranges: tuple[tuple[float, float], ...] = ()
     """Ranges of codes that stand for a missing value, both ends included, such as (-99, -1) or (-inf, -1)."""
     not_applicable: tuple[Any, ...] = ()
@@ -104,6 +105,9 @@ class Data:
     """Record numbers, if they are not simply 1 to n."""
     original_weights: OriginalWeights | None = field(default=None, repr=False)
     """The weights as they were, where a step changed or dropped them: the population does not change with a column."""
+    units: Ints | None = None
+    """By record the number of its unit (person, firm) before the first step of a plan, so that a file in which the
+    identifier was removed or changed still counts units; None: the identifier says it."""
     memory: dict[Any, Any] | None = field(default=None, init=False, repr=False)
     """What was worked out once and is used again while a file is assessed; None: nothing is kept."""
 
@@ -113,8 +117,9 @@ class Data:
         if patterns:
             # Polars would take it for a pattern of names, and do to other columns what is meant for this one.
             raise TacitaError(f"names of columns must not go from ^ to $; rename {check.quoted(patterns)}.")
-        if self.numbers_of_records is not None and len(self.numbers_of_records) != len(self):
-            raise TacitaError(f"record numbers must be one per record; got {len(self.numbers_of_records):,}.")
+        for what, numbers in (("record numbers", self.numbers_of_records), ("units", self.units)):
+            if numbers is not None and len(numbers) != len(self):
+                raise TacitaError(f"{what} must be one per record; got {len(numbers):,}.")
 
     @classmethod
     def of(cls, source: Any, variables: Mapping[str, Variable] | None = None) -> Data:
@@ -218,6 +223,7 @@ class Data:
         known = self.variable(name)
         applied = (*known.not_applicable, *not_applicable)
         codes, values = frame.coded(self.table, name)
+        blank = codes == 0
         if known.missing or known.missing_ranges:
             gone = (known.is_missing(value) and value not in applied for value in values)
             kept = np.array([0, *(0 if missing else 1 for missing in gone)], dtype=np.uint32)
@@ -226,11 +232,12 @@ class Data:
             # Whoever the question does not apply to has no place in the order of the answers: behind them.
             behind = tuple(code for code in applied if code not in known.order)
             codes, values = _in_order(name, codes, values, (*known.order, *behind))
-        if "" in applied and (codes == 0).any():
-            # The blank becomes the category of the empty text, and nothing is missing any more.
+        if "" in applied and blank.any():
+            # The blank becomes the category of the empty text; a code declared missing stays missing beside it.
             if "" in values:
-                return Coded(np.where(codes == 0, np.uint32(values.index("") + 1), codes), values)
-            codes, values = codes + np.uint32(1), ("", *values)
+                return Coded(np.where(blank, np.uint32(values.index("") + 1), codes), values)
+            moved = np.where(codes > 0, codes + np.uint32(1), np.uint32(0))
+            return Coded(np.where(blank, np.uint32(1), moved), ("", *values))
         return Coded(codes, values)
 
     def groups(self, name: str) -> tuple[Ints, int]:
@@ -258,6 +265,18 @@ class Data:
         none = place < 0
         alone = int(none.sum())
         return np.where(none, count + np.cumsum(none) - 1, place), count + alone, alone
+
+    def unit_places(self, name: str | None) -> tuple[Ints, int]:
+        """For each record the place of its unit by an identifier, and the number of units.
+
+        A record that has no identifier is a unit of its own.
+        """
+        if self.units is not None:
+            different, place = np.unique(self.units, return_inverse=True)
+            return place, len(different)
+        if name is None:
+            return np.arange(len(self), dtype=np.int64), len(self)
+        return self.households(name)[:2]
 
     def with_columns(self, columns: Mapping[str, Any], variables: Mapping[str, Variable] | None = None) -> Data:
         """A copy with some columns replaced or added, and what is known of them if that changes."""
@@ -295,14 +314,19 @@ class Data:
             changed=frozenset(self.columns),
             numbers_of_records=self.record[rows],
             original_weights=None if weights is None else weights._replace(values=weights.values[rows]),
+            units=None if self.units is None else self.units[rows],
         )
 
     def rebuilt(self) -> Data:
         """The same records with nothing of values that no record has (any more).
 
         Columns are built anew, categories, their declared order and value labels are cut down to what occurs, and the
-        caller's own table, which holds what the values were, is let go.
+        caller's own table, which holds what the values were, is let go. Empty texts become empty cells.
         """
+        empty = {name: where for name in self.columns if (where := frame.empty_texts(self.table, name)).any()}
+        if empty:
+            # Some formats tell an empty text from no text and others do not: a release holds one of the two.
+            return self.blanked(empty).rebuilt()
         kept = {name: _of_values_present(self, name) for name in self.variables}
         categorical = [name for name in self.columns if frame.is_categorical(self.table, name)]
         changed = self.changed | frozenset(categorical) | frozenset(frame.with_categories(self.native))

@@ -49,8 +49,8 @@ def read(
     Risk is a matter of how values are told apart, so a text keeps what makes it different: a column in which a number
     has a leading zero ('0012') stays text, whole numbers stay exact, and a column becomes numbers only if every value
     in it is one. Dates in text stay text. Labels and missing codes come from SPSS, Stata and SAS files, and from
-    Parquet, Arrow and Excel files written by `write`. Codes that a file declares missing stay in the data as values
-    that measures take for missing, apart from plain missing, so that one of them can be declared not applicable.
+    Parquet, Arrow and Excel files written by `write`. Codes that a file declares missing stay in the data as values:
+    of a key they are categories, since whoever reads the file sees them, elsewhere measures take them for missing.
 
     Parameters
     ----------

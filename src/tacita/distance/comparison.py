@@ -11,6 +11,7 @@ from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.data.visible import visible_missing_codes
 from tacita.distance.distances import (
     Metric,
     euclidean,
@@ -96,12 +97,17 @@ def _column(original: Data, released: Data, name: str, scale: str) -> tuple[Floa
     return common_codes(original, released, name, ordered=scale == "ordinal")
 
 
-def common_codes(original: Data, released: Data, name: str, *, ordered: bool = False) -> tuple[Floats, Floats]:
+def common_codes(
+    original: Data, released: Data, name: str, *, ordered: bool = False, identifier: bool = False
+) -> tuple[Floats, Floats]:
     """A categorical variable of two files as codes that mean the same in both, NaN where missing.
 
-    What one of the files declares not applicable is a category of both.
+    What one of the files declares not applicable is a category of both, and so are codes declared missing, which a
+    reader of both sees; they have no place in an order, and identify nobody.
     """
     applied = (*original.variable(name).not_applicable, *released.variable(name).not_applicable)
+    if not ordered and not identifier:
+        applied = (*applied, *visible_missing_codes(original, name), *visible_missing_codes(released, name))
     x, y = _alike(original.coded(name, applied), released.coded(name, applied))
     if len({kind for values in (x.values, y.values) for kind in _kinds(values)}) > 1:
         raise TacitaError(f"column {name!r} must hold the same kind of values in both files; it does not.")

@@ -53,15 +53,15 @@ def coincident(x: Floats, y: Floats) -> Ints:
     return np.where(keys[order][at] == wanted, order[at], -1)
 
 
-def shared_links(x: Floats, y: Floats, partner: Ints, own: Ints) -> tuple[Ints, Bools, Floats]:
+def shared_links(x: Floats, y: Floats, partner: Ints, own: tuple[Ints, Ints]) -> tuple[Ints, Bools, Floats]:
     """What a one-to-one assignment of rows of y to rows of x tells where rows are equal.
 
-    `partner` has for each row of y its row of x, `own` the one that is the same unit, -1 for none. With n_a rows of x
-    in group a, m_b rows of y in group b and f_ab links between them, a row of b belongs to a given row of a with
+    `partner` has for each row of y its row of x, `own` the rows of y and of x that are the same unit. With n_a rows of
+    x in group a, m_b rows of y in group b and f_ab links between them, a row of b belongs to a given row of a with
     probability f_ab / (n_a m_b): which of the equal rows is linked to which is chance.
 
     Returns for each row of y how many rows of x it could equally be linked to, whether no other row of y equals it,
-    and the probability for its own.
+    and the probability for one of its own.
     """
     of_x, of_y = row_groups(x, y)
     size = int(max(of_x.max(initial=0), of_y.max(initial=0))) + 1
@@ -69,11 +69,11 @@ def shared_links(x: Floats, y: Floats, partner: Ints, own: Ints) -> tuple[Ints, 
     linked = np.flatnonzero(partner >= 0)
     pairs, links = np.unique(of_y[linked] * size + of_x[partner[linked]], return_counts=True)
     candidates = np.bincount(pairs // size, weights=n[pairs % size], minlength=size).astype(np.int64)
-    known = np.flatnonzero(own >= 0)
-    wanted = of_y[known] * size + of_x[own[known]]
+    known, same = own
+    wanted = of_y[known] * size + of_x[same]
     probability = np.zeros(len(y))
     if len(pairs):
         at = np.minimum(np.searchsorted(pairs, wanted), len(pairs) - 1)
-        share = links[at] / (n[of_x[own[known]]] * m[of_y[known]])
-        probability[known] = np.where(pairs[at] == wanted, share, 0.0)
+        share = links[at] / (n[of_x[same]] * m[of_y[known]])
+        np.add.at(probability, known, np.where(pairs[at] == wanted, share, 0.0))
     return candidates[of_y], m[of_y] == 1, probability

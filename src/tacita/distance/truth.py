@@ -36,7 +36,7 @@ def same_unit(original: Data, released: Data, unit: str | None) -> Ints:
 def _by_column(original: Data, released: Data, unit: str) -> Ints:
     for what, data in (("original", original), ("released", released)):
         check.columns_exist(f"unit of the {what} file", (unit,), data.columns)
-    x, y = common_codes(original, released, unit)
+    x, y = common_codes(original, released, unit, identifier=True)
     for what, codes in (("original", x), ("released", y)):
         shown = codes[~np.isnan(codes)]
         twice = len(shown) - len(np.unique(shown))

@@ -7,6 +7,7 @@ with 0 for missing. What a caller passed in (pandas, Polars, Arrow) is what he g
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
 from typing import Any, NamedTuple, cast
 
 import narwhals as nw
@@ -53,6 +54,9 @@ def _of_columns(columns: Iterable[pl.Series]) -> Frame:
 
 
 def _series(name: str, column: Any) -> pl.Series:
+    moments = _mixed_moments(column) if column.dtype == nw.Object else None
+    if moments is not None:
+        return pl.Series(name, moments, dtype=pl.String)
     try:
         series = pl.Series(name, column.to_arrow())
     except Exception:
@@ -64,6 +68,21 @@ def _series(name: str, column: Any) -> pl.Series:
         # Arrow forgets that a pandas categorical is ordered.
         return series.cast(pl.Enum(column.dtype.categories))
     return series.fill_nan(None) if series.dtype.is_float() else series
+
+
+def _mixed_moments(column: Any) -> list[str | None] | None:
+    """Dates beside datetimes, or clocks with and without a time zone, as the texts that a reader of them sees; None of
+    any other column.
+
+    Arrow would make dates of all of them, or clocks without a zone, and what is counted would be less than is released.
+    """
+    cells = column.to_list()
+    moments = [cell for cell in cells if isinstance(cell, date) and cell == cell]
+    kinds = {(isinstance(cell, datetime), getattr(cell, "tzinfo", None) is not None) for cell in moments}
+    others = any(not isinstance(cell, date) and cell is not None and cell == cell for cell in cells)
+    if len(kinds) < 2 or others:
+        return None
+    return [str(cell) if isinstance(cell, date) and cell == cell else None for cell in cells]
 
 
 def to_native(frame: Frame, native: Any, changed: Iterable[str]) -> Any:
@@ -295,6 +314,14 @@ def missing(frame: Frame, name: str) -> Bools:
     if series.dtype.is_float():
         gone = gone | series.is_nan().fill_null(False)
     return gone.to_numpy()
+
+
+def empty_texts(frame: Frame, name: str) -> Bools:
+    """Where a column holds the empty text."""
+    series = frame[name]
+    if _kind(series) != "text":
+        return np.zeros(len(series), dtype=np.bool_)
+    return (series.cast(pl.String) == "").fill_null(False).to_numpy()
 
 
 def distinct(frame: Frame, name: str) -> int:

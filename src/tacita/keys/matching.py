@@ -56,7 +56,7 @@ def matched_counts(
     target_patterns, source_patterns = patterns(targets), patterns(sources.codes)
     occurring = [int(p) for p in np.unique(source_patterns)]
     rows_of_source = {p: np.flatnonzero(source_patterns == p) for p in occurring}
-    project = _projector(targets, sources.codes)
+    project = projector(targets, sources.codes)
     for pattern in map(int, np.unique(target_patterns)):
         rows = np.flatnonzero(target_patterns == pattern)
         for part in rule(pattern, rows, occurring):
@@ -67,10 +67,10 @@ def matched_counts(
                 whole[rows] += matched
             else:
                 fractional[rows] += np.reshape(part.factor, (-1, 1)) * as_counts(matched)
-    return _whole_again(as_counts(whole) + fractional, fractional > 0)
+    return whole_again(as_counts(whole) + fractional, fractional > 0)
 
 
-def _whole_again(counts: Floats, added: Bools) -> Floats:
+def whole_again(counts: Floats, added: Bools) -> Floats:
     """Ten times 0.3 is 3 and not 3 less rounding, or a record would fall below k: such sums are made whole again."""
     nearest = np.rint(counts)
     return np.where(added & (np.abs(counts - nearest) <= 1e-13 * counts), nearest, counts)
@@ -92,14 +92,14 @@ def matched_pairs(codes: Codes, rule: Rule) -> Pairs:
     key_patterns = patterns(codes)
     occurring = [int(p) for p in np.unique(key_patterns)]
     rows_of = {p: np.flatnonzero(key_patterns == p) for p in occurring}
-    project = _projector(codes, codes)
+    project = projector(codes, codes)
     found: list[Pairs] = []
     for pattern in occurring:
         rows = rows_of[pattern]
         for part in rule(pattern, rows, occurring):
             sources = np.concatenate([rows_of[p] for p in part.sources])
             wanted, given = project(rows, sources, part.shared)
-            target, source = _equal_pairs(wanted, given)
+            target, source = equal_pairs(wanted, given, np.argsort(given, kind="stable"))
             factor = np.broadcast_to(part.factor, len(rows)).astype(np.float64)[target]
             kept = factor > 0
             found.append(Pairs(rows[target[kept]], sources[source[kept]], factor[kept]))
@@ -108,9 +108,8 @@ def matched_pairs(codes: Codes, rule: Rule) -> Pairs:
     return Pairs(joined.target[order], joined.source[order], joined.factor[order])
 
 
-def _equal_pairs(wanted: Ints, given: Ints) -> tuple[Ints, Ints]:
-    """All pairs of places with equal numbers."""
-    order = np.argsort(given, kind="stable")
+def equal_pairs(wanted: Ints, given: Ints, order: Ints) -> tuple[Ints, Ints]:
+    """All pairs of places with equal numbers; `order` sorts the given ones."""
     ordered = given[order]
     first = np.searchsorted(ordered, wanted, side="left")
     count = np.searchsorted(ordered, wanted, side="right") - first
@@ -119,7 +118,7 @@ def _equal_pairs(wanted: Ints, given: Ints) -> tuple[Ints, Ints]:
     return target, order[np.repeat(first, count) + within]
 
 
-def _projector(targets: Codes, sources: Codes) -> Callable[[Ints, Ints, int], tuple[Ints, Ints]]:
+def projector(targets: Codes, sources: Codes) -> Callable[[Ints, Ints, int], tuple[Ints, Ints]]:
     """A function that cuts keys down to some variables and makes one comparable number of each."""
     sizes = [int(max(targets[:, j].max(initial=0), sources[:, j].max(initial=0))) + 1 for j in range(targets.shape[1])]
 

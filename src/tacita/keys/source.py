@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.data import Data
+from tacita.data.visible import visible_categories
+from tacita.frame import Coded
 
 LIMB_BITS = 25
 LIMBS = 4
@@ -70,12 +72,18 @@ class InMemory:
         return found
 
     def _grouped(self, keys: Sequence[str], incomplete_apart: bool) -> Grouped:
-        columns = [self.data.coded(name) for name in keys]
+        columns = [self._coded(name) for name in keys]
         row, codes = distinct_keys([column.codes for column in columns], [len(column.values) for column in columns])
         if incomplete_apart:
             row, codes = _incomplete_apart(row, codes)
         values = tuple(column.values for column in columns)
         return Grouped(codes, values, totals_by_key(row, len(codes), self.weights), row)
+
+    def _coded(self, name: str) -> Coded:
+        known = self.data.variable(name)
+        # Without codes of its own a variable shows its categories as they are.
+        plain = not (known.missing or known.missing_ranges or known.not_applicable)
+        return self.data.coded(name) if plain else visible_categories(self.data, name)
 
 
 def shown_fully(codes: Codes) -> Bools:

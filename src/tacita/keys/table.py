@@ -22,6 +22,7 @@ from tacita.keys import matching
 from tacita.keys.matching import Keys
 from tacita.keys.missing_rules import matching_counts
 from tacita.keys.source import InMemory, Source, as_counts, shown_fully
+from tacita.keys.units import counted_units, entries
 from tacita.scenario import MissingRule, Scenario, checked, with_codes
 
 GREATEST_WEIGHT = 2.0**47
@@ -43,7 +44,7 @@ class KeyTable:
     records: Ints
     """How many records carry the key (n_k)."""
     sample_count: Floats
-    """How many records count for it (f); differs from `records` where values are missing."""
+    """How many units count for it (f); differs from `records` where values are missing or units repeat."""
     population_count: Floats
     """How many units of the population are estimated, or known, to count for it (F)."""
     row: Ints
@@ -59,6 +60,9 @@ class KeyTable:
     """Why counts of keys do not say how many people look alike; empty if they do."""
     weights_not_valid: str = ""
     """Why F is not what the weights say; empty if it is."""
+    unit: Ints | None = None
+    """For each record the place of its unit (person, firm), where a unit has several records: f and F then count units.
+    None: every record is a unit of its own."""
 
     def __repr__(self) -> str:
         # Never the values: a table is part of every result, and results are printed into logs and notebooks.
@@ -89,9 +93,33 @@ class KeyTable:
         """Why nothing that rests on f and F is valid; empty if it is."""
         return self.keys_not_valid or self.weights_not_valid
 
+    @property
+    def records_not_valid(self) -> str:
+        """Why counts of records say nothing: keys were perturbed, or units have several records."""
+        return self.keys_not_valid or units_not_counted(self.unit)
+
+    @property
+    def units(self) -> int:
+        """Number of units: of records, unless some have several."""
+        return self.size if self.unit is None else int(self.unit.max()) + 1
+
     def per_record(self, by_key: NDArray[Any]) -> NDArray[Any]:
         """A result by key as a result by record."""
         return by_key[self.row]
+
+    def one_per_unit(self, by_record: Floats) -> Ints:
+        """One record of each unit: the one with the greatest value, of equal ones the first by its key."""
+        if self.unit is None:
+            return np.arange(self.size, dtype=np.int64)
+        order = np.lexsort((self.row, -by_record, self.unit))
+        return order[np.flatnonzero(np.diff(self.unit[order], prepend=-1))]
+
+    def units_by_key(self, by_key: Floats) -> Ints:
+        """By key: how many units count there, each once, with the record that has the greatest value."""
+        if self.unit is None:
+            return self.records
+        chosen = self.one_per_unit(self.per_record(by_key))
+        return np.bincount(self.row[chosen], minlength=len(self.codes))
 
 
 def key_table(data: Any, scenario: Scenario, keys: Sequence[str] | None = None, register: Any = None) -> KeyTable:
@@ -100,7 +128,7 @@ def key_table(data: Any, scenario: Scenario, keys: Sequence[str] | None = None, 
     scenario.check_against(data)
     names = scenario.keys if keys is None else check.names("keys", keys)
     population = (scenario.weight, scenario.population_size, scenario.sampling_fraction)
-    key = ("key_table", names, str(scenario.missing), population, id(register))
+    key = ("key_table", names, str(scenario.missing), population, scenario.person, id(register))
     table: KeyTable = data.once(key, lambda: _with_perhaps(_checked_table(data, scenario, names), register, scenario))
     return table
 
@@ -114,7 +142,8 @@ def _checked_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> Ke
     # One array for all rules, so that records are grouped once for all of them.
     as_they_were = uses_original_weights(data, scenario)
     weights = data.once(("weights", scenario.weight, as_they_were), lambda: population_weights(data, scenario))
-    table = table_of(InMemory(data, weights), scenario, names)
+    unit = repeated_units(data, scenario)
+    table = table_of(InMemory(data, weights), scenario, names, unit=unit, weights=weights)
     if as_they_were:
         table = replace(table, source="original_weights")
     keys_not_valid, weights_not_valid = _perturbed(data, names, None if as_they_were else scenario.weight)
@@ -123,11 +152,23 @@ def _checked_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> Ke
     return replace(table, cautions=tuple(cautions), keys_not_valid=keys_not_valid, weights_not_valid=weights_not_valid)
 
 
-def table_of(source: Source, scenario: Scenario, names: tuple[str, ...]) -> KeyTable:
-    """The key table of any source, whose keys and weights are as they must be."""
+def table_of(
+    source: Source,
+    scenario: Scenario,
+    names: tuple[str, ...],
+    *,
+    unit: Ints | None = None,
+    weights: Floats | None = None,
+) -> KeyTable:
+    """The key table of any source, whose keys and weights are as they must be.
+
+    Where units have several records, `unit` is by record the place of its unit, and `weights` are those of the records.
+    """
     rule = scenario.missing
     codes, values, totals, row = source.grouped(names, incomplete_apart=rule.name == "no_match")
-    if shown_fully(codes).all():
+    if unit is not None:
+        counted = counted_units(codes, totals[:, 0], entries(row, unit, weights), rule)
+    elif shown_fully(codes).all():
         # Nothing is missing: keys count for themselves only.
         counted = as_counts(totals)
     else:
@@ -137,10 +178,37 @@ def table_of(source: Source, scenario: Scenario, names: tuple[str, ...]) -> KeyT
     if totals.shape[1] > 1:
         F, origin = counted[:, 1], "weights"
     elif scenario.population_size is not None:
-        F, origin = f * (scenario.population_size / len(row)), "population_size"
+        size = len(row) if unit is None else int(unit.max()) + 1
+        F, origin = f * (scenario.population_size / size), "population_size"
     elif scenario.sampling_fraction is not None:
         F, origin = f / scenario.sampling_fraction, "sampling_fraction"
-    return KeyTable(names, codes, values, totals[:, 0], f, F, row, rule, origin)
+    return KeyTable(names, codes, values, totals[:, 0], f, F, row, rule, origin, unit=unit)
+
+
+def units_not_counted(unit: Ints | None) -> str:
+    """Why a measure that counts records is not valid where units have several; empty if none has."""
+    if unit is None:
+        return ""
+    return (
+        "units have several records here, and this measure counts records: a unit would hide behind itself; measure a "
+        "file with one record per unit."
+    )
+
+
+def repeated_units(data: Data, scenario: Scenario) -> Ints | None:
+    """For each record the place of its unit, where a unit has several records; None where none has.
+
+    A record without an identifier of its unit is a unit of its own.
+    """
+    if scenario.person is None and data.units is None:
+        return None
+    unit, count = data.once(("units", scenario.person), lambda: data.unit_places(scenario.person))
+    return None if count == len(data) else unit
+
+
+def counting_records(data: Data, scenario: Scenario) -> tuple[Data, Scenario]:
+    """File and scenario for a model of records: each record is a unit."""
+    return data if data.units is None else replace(data, units=None), replace(scenario, person=None)
 
 
 def _perturbed(data: Data, names: tuple[str, ...], weight: str | None) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from tacita import frame
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.data.data import OriginalWeights
+from tacita.keys.table import repeated_units
 from tacita.policy import Policy
 from tacita.progress import Progress, no_progress
 from tacita.protect.parts import applied
@@ -65,7 +66,10 @@ def start(data: Any, scenario: Scenario, policy: Policy | None = None, seed: int
         raise TacitaError(f"policy must be a Policy, as Policy(k=3); got {type(limits).__name__}.")
     checked(scenario).check_against(original)
     draws = Draws(fresh_seed() if seed is None else seed)
-    return State(original, scenario, original, scenario, limits, draws, seed is not None)
+    unit = repeated_units(original, scenario)
+    # A firm does not hide behind its own records because its number was removed: units are known from here on.
+    known = original if unit is None else replace(original, units=unit)
+    return State(known, scenario, original, scenario, limits, draws, seed is not None)
 
 
 def advance(state: State, step: Step, progress: Progress = no_progress) -> State:
@@ -77,7 +81,7 @@ def advance(state: State, step: Step, progress: Progress = no_progress) -> State
     given = with_codes(now, who)
     made = applied(step, given, context)
     known = replace(made.data, variables=_known_after(who, now, given, made.data))
-    fresh = known.with_perturbed(now.perturbed | made.perturbed)
+    fresh = _with_units(known.with_perturbed(now.perturbed | made.perturbed), now)
     done = changes(now, fresh, step, made)
     log.info("step %s: %d cells changed", step.label, sum(done.cells.values()))
     fresh = _with_original_weights(fresh, done, state)
@@ -110,6 +114,17 @@ def labelled(step: Step, taken: tuple[str, ...]) -> Step:
         number += 1
         label = f"{step.usual_label} {number}"
     return replace(step, label=label)
+
+
+def _with_units(after: Data, before: Data) -> Data:
+    """The data with the units that they had before a step, by record number, if the step let go of them."""
+    if before.units is None or after.units is not None:
+        return after
+    was, now = shared_rows(before.record, after.record)
+    # Records that a step added are units of their own.
+    units = int(before.units.max()) + 1 + np.arange(len(after), dtype=np.int64)
+    units[now] = before.units[was]
+    return replace(after, units=units)
 
 
 def _known_after(who: Scenario, before: Data, given: Data, made: Data) -> dict[str, Variable]:

@@ -132,7 +132,7 @@ def _cells(left: Data, right: Data) -> tuple[dict[str, int], dict[str, int], Boo
             if differs.any():
                 cells[name] = int(differs.sum())
                 touched |= differs
-                gone = int((right.missing(name) & ~left.missing(name)).sum())
+                gone = int((frame.missing(right.table, name) & ~frame.missing(left.table, name)).sum())
                 if gone:
                     suppressed[name] = gone
     return cells, suppressed, touched

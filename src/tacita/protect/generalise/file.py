@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from tacita import check
 from tacita.arrays import Codes, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.data.visible import visible_missing_codes
 from tacita.frame import Coded
 from tacita.keys.source import distinct_keys
 from tacita.protect.generalise.cells import Cells, Ladder, ladder, spread_over
@@ -49,8 +51,8 @@ def prepared(
     sensitive: Sequence[str] = (),
 ) -> File:
     """Codes, groups and distinct keys of a file; a key without a hierarchy has level 0 only."""
-    apart = {name: data.variable(name).not_applicable for name in keys}
-    coded = tuple(data.coded(name) for name in keys)
+    apart = {name: (*data.variable(name).not_applicable, *kept_missing_codes(data, name)) for name in keys}
+    coded = tuple(data.coded(name, apart[name]) for name in keys)
     levels = tuple(
         _levels(hierarchies[name], column, name, apart[name]) if name in hierarchies else _as_they_are(column)
         for name, column in zip(keys, coded, strict=True)
@@ -74,6 +76,14 @@ def prepared(
         shares=tuple(file_shares(each) for each in spread),
         ordered=tuple(data.scale(name) != "nominal" for name in sensitive),
     )
+
+
+def kept_missing_codes(data: Data, name: str) -> tuple[Any, ...]:
+    """Codes declared missing that a key keeps: where a blank means not applicable, nothing else may become one.
+
+    Of any other key they become blanks.
+    """
+    return visible_missing_codes(data, name) if "" in data.variable(name).not_applicable else ()
 
 
 def _levels(hierarchy: Hierarchy, column: Coded, name: str, apart: tuple[object, ...]) -> Levels:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from tacita import frame
 from tacita.arrays import Bools, Codes, Ints
 from tacita.data import Data, Variable
 from tacita.protect.generalise.cells import Cells, Spread, placed, spread_over
-from tacita.protect.generalise.file import File
+from tacita.protect.generalise.file import File, kept_missing_codes
 from tacita.protect.recode.hierarchies.table import as_text
 from tacita.protect.recode.regroup import gathered
 
@@ -61,22 +62,26 @@ def released_cells(file: File, keys: list[Labelled], kept: Bools) -> tuple[Cells
 
 
 def released(data: Data, file: File, keys: list[Labelled], suppressed: Bools, *, remove: bool) -> Data:
-    """The file at its levels; suppressed records have no keys, or are not there."""
+    """The file at its levels; suppressed records have no keys, or are not there.
+
+    Codes declared missing were counted as missing: they become blanks at every level.
+    """
     gone = suppressed[file.row]
     columns: dict[str, tuple[Codes, tuple[Any, ...]]] = {}
     variables: dict[str, Variable] = {}
     blank: dict[str, Bools] = {}
     for key, (name, each) in enumerate(zip(file.keys, keys, strict=True)):
         if each.levels in ((), (0,)):
-            blank[name] = gone
+            seen = file.coded[key].codes == 0
+            blank[name] = (seen if remove else seen | gone) & ~frame.missing(data.table, name)
         else:
             codes = _blank_again(data.variable(name), each)[file.row]
             columns[name] = (codes.astype(np.uint32), each.labels)
             variables[name] = _known(data, file, key, each)
     made = data.with_columns(columns, variables) if columns else data
-    if remove:
-        return made.take(np.flatnonzero(~gone)) if gone.any() else made
-    return made.blanked(blank) if gone.any() and blank else made
+    blank = {name: where for name, where in blank.items() if where.any()}
+    made = made.blanked(blank) if blank else made
+    return made.take(np.flatnonzero(~gone)) if remove and gone.any() else made
 
 
 def _blank_again(known: Variable, each: Labelled) -> Ints:
@@ -92,18 +97,21 @@ def _known(data: Data, file: File, key: int, each: Labelled) -> Variable:
     name = file.keys[key]
     before = data.variable(name)
     labels = {as_text(label): label for label in each.labels}
-    apart = {code: labels[as_text(code)] for code in before.not_applicable if as_text(code) in labels}
+    missing = kept_missing_codes(data, name)
+    codes = dict.fromkeys((*before.not_applicable, *missing))
+    apart = {code: labels[as_text(code)] for code in codes if as_text(code) in labels}
     ordered = data.scale(name) != "nominal" and len(each.levels) == 1 and len(each.labels) > 1
     if ordered:
         groups = zip(file.coded[key].values, file.levels[key].groups[each.levels[0]].tolist(), strict=True)
         ordered = gathered([group for value, group in groups if value not in apart], {}, ascending=True).ordered
-    # Whoever the question does not apply to has no place in the order of the answers: behind them.
+    # Codes for not applicable and for missing have no place in the order of the answers: behind them.
     answers = [label for label in each.labels if label not in apart.values()]
     order = (*answers, *(label for label in apart.values() if label != ""))
     return Variable(
         label=before.label,
         value_labels={apart[code]: text for code, text in before.value_labels.items() if code in apart},
-        not_applicable=tuple(apart.values()),
+        missing=tuple(apart[code] for code in missing if code in apart),
+        not_applicable=tuple(apart[code] for code in before.not_applicable if code in apart),
         scale="ordinal" if ordered else "nominal",
         order=order if ordered else (),
     )

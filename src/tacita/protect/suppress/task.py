@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +11,9 @@ from tacita import check
 from tacita.arrays import Codes, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.data.visible import visible_categories
 from tacita.keys.source import distinct_keys
-from tacita.keys.table import population_weights
+from tacita.keys.table import population_weights, repeated_units
 from tacita.policy import Policy
 from tacita.protect.suppress.combinations import Requirement, bits, of_sizes
 from tacita.protect.suppress.households import HouseholdGoal
@@ -83,7 +84,7 @@ def prepared(asked: Asked, data: Data, scenario: Scenario, policy: Policy) -> Ta
     keys = tuple(name for name in names if name not in strata)
     if not keys:
         raise TacitaError("all keys are strata, which are never suppressed; name strata that are not keys.")
-    columns = [data.coded(name, scenario.not_applicable.get(name, ())).codes for name in keys]
+    columns = [visible_categories(data, name, scenario.not_applicable.get(name, ())).codes for name in keys]
     weights = population_weights(data, scenario)
     attack = tried(scenario.attack, len(data), scenario.attack_probability, weights)
     needs: list[Requirement] = []
@@ -111,7 +112,7 @@ def prepared(asked: Asked, data: Data, scenario: Scenario, policy: Policy) -> Ta
         goal=goal,
         shared=_shared(asked, keys, data, scenario),
         kept=kept,
-        remarks=remarks,
+        remarks=(*remarks, *_records_not_units(data, scenario, asked.k or policy.k)),
     )
 
 
@@ -185,7 +186,7 @@ def _within(names: tuple[str, ...], data: Data) -> tuple[str, ...]:
 
 def _numbers(strata: tuple[str, ...], data: Data) -> Codes:
     """By record the number of its stratum, from 1; a missing value is a stratum of its own."""
-    coded = [data.coded(name) for name in strata]
+    coded = [visible_categories(data, name) for name in strata]
     row, _ = distinct_keys([each.codes for each in coded], [len(each.values) for each in coded])
     return (row + 1).astype(np.uint32)
 
@@ -216,6 +217,17 @@ def _kept(keys: tuple[str, ...], data: Data, scenario: Scenario) -> tuple[int, t
     ]
     said = f"not suppressed, since a blank there means not applicable: {check.quoted(names)}" if names else ""
     return bits(keys.index(name) for name in names), ((said,) if said else ())
+
+
+def _records_not_units(data: Data, scenario: Scenario, k: int | None) -> Iterator[str]:
+    """Where units have several records: k counts records here, and what would make sure of k units."""
+    unit = repeated_units(data, scenario)
+    if unit is not None and k is not None:
+        most = int(np.bincount(unit).max())
+        yield (
+            f"k counts records, and a unit{f' of {scenario.person!r}' if scenario.person else ''} has up to {most:,}: "
+            f"k = {(k - 1) * most + 1:,} makes sure of {k:,} units"
+        )
 
 
 def _ratio(scenario: Scenario, size: int) -> float:

@@ -10,8 +10,10 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
+from tacita.data.visible import visible_categories
 from tacita.distance.comparison import check_sizes
 from tacita.keys.source import distinct_keys
+from tacita.keys.table import repeated_units
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc, Percentage
 from tacita.result import Result
@@ -48,6 +50,17 @@ def cells(values: Floats, cell: Ints, count: int, ranks: int) -> Cells:
     largest[ordered[top], rank[top]] = size[top]
     rest: Floats = np.bincount(ordered, weights=np.where(top, 0.0, size), minlength=count).astype(np.float64)
     return Cells(largest, rest, np.bincount(cell, minlength=count))
+
+
+def by_unit(values: Floats, cell: Ints, unit: Ints) -> tuple[Floats, Ints]:
+    """What each unit contributes to each of its cells, and the cell: twelve months of a firm are one contribution."""
+    if not len(values):
+        return values, cell
+    order = np.lexsort((values, unit, cell))
+    ordered, owner = cell[order], unit[order]
+    first = (np.diff(ordered, prepend=-1) != 0) | (np.diff(owner, prepend=-1) != 0)
+    start = np.flatnonzero(first)
+    return np.add.reduceat(values[order], start), ordered[start]
 
 
 def dominated(found: Cells, n: int, k: float) -> Bools:
@@ -129,7 +142,8 @@ def dominance(
     """Which cells of a table of totals let a contributor be estimated: (n, k)-dominance and the p% rule.
 
     A cell is unsafe if its n largest contributions exceed k percent of its total, or if T - x_1 - x_2 < (p/100) x_1:
-    then the second largest knows the largest to within p percent. Cells are the keys, or the variables of `by`.
+    then the second largest knows the largest to within p percent. Cells are the keys, or the variables of `by`. What a
+    unit of several records (`person` of the scenario) contributes to a cell is added up first.
 
     Reference: Hundepool et al. (2012), Statistical disclosure control, chapter 4.
 
@@ -144,12 +158,16 @@ def dominance(
     names = scenario.keys if by is None else check.names("by", by)
     check.columns_exist("by", names, data.columns)
     check.columns_exist("variable", [variable], data.columns)
-    columns = [data.coded(name) for name in names]
+    columns = [visible_categories(data, name) for name in names]
     row, codes = distinct_keys([each.codes for each in columns], [len(each.values) for each in columns])
     values = data.numbers(variable)
     check_sizes(variable, values)
     known = ~np.isnan(values)
-    found = cells(values[known], row[known], len(codes), max(n, 2))
+    unit = repeated_units(data, scenario)
+    amounts, cell = values[known], row[known]
+    if unit is not None:
+        amounts, cell = by_unit(amounts, cell, unit[known])
+    found = cells(amounts, cell, len(codes), max(n, 2))
     table = {name: (codes[:, place], columns[place].values) for place, name in enumerate(names)}
     unsafe_by = {"dominated": dominated(found, n, k), "too_precise": too_precise(found, p)}
     figures = {"contributors": found.contributors, "total": found.total, "largest": found.largest[:, 0]}

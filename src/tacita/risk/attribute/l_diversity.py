@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from tacita.risk.attribute.groups import Histogram, histogram, sub_histogram
 from tacita.scenario import Scenario
 
 KINDS = ("distinct", "entropy", "recursive")
+NEARLY = 1e-9
+"""Sums of parts of records that differ by less, relatively, are added up again as fractions."""
 
 
 def distinct(values: Histogram) -> Floats:
@@ -33,14 +36,38 @@ def entropy(values: Histogram) -> Floats:
 
 
 def recursive(values: Histogram, c: float) -> Floats:
-    """By group: the greatest l with r_1 < c (r_l + ... + r_m), counts in descending order; at least 1."""
+    """By group: the greatest l with r_1 < c (r_l + ... + r_m), counts in descending order; at least 1.
+
+    Equal is not less: a tie is decided exactly, c being the decimal number that was written.
+    """
     order = np.lexsort((-values.amount, values.group))
     amount, start = values.amount[order], values.start
     # r_l + ... + r_m: what is left of the group from each row on.
     before = np.cumsum(amount) - amount
     tail = values.total[values.group] - (before - before[start][values.group])
-    holds = amount[start][values.group] < c * tail
+    largest, exact_c = amount[start][values.group], Fraction(str(float(c)))
+    if (amount == np.rint(amount)).all():
+        holds = _exactly_less(largest, tail, exact_c)
+    else:
+        holds = largest < c * tail
+        rounding = NEARLY * (largest + c * tail) + NEARLY * 1e-6 * (c + 1) * amount.sum()
+        ends = np.append(start, len(amount))
+        for row in np.flatnonzero(np.abs(largest - c * tail) <= rounding):
+            group = values.group[row]
+            shares = [
+                Fraction(each).limit_denominator(10**6) for each in amount[ends[group] : ends[group + 1]].tolist()
+            ]
+            holds[row] = shares[0] < exact_c * sum(shares[row - ends[group] :])
     return np.maximum(1.0, np.add.reduceat(holds.astype(np.float64), start))
+
+
+def _exactly_less(largest: Floats, tail: Floats, c: Fraction) -> Bools:
+    """Where a whole number is below c times another, in whole numbers."""
+    room = max(c.numerator, c.denominator) * float(tail.max(initial=1.0)) < 2.0**62
+    kind: Any = np.int64 if room else object
+    left, right = (np.rint(each).astype(np.int64).astype(kind) for each in (largest, tail))
+    less: Bools = np.asarray(left * c.denominator < right * c.numerator, dtype=np.bool_)
+    return less
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +101,7 @@ class LDiversity(Result):
     @property
     def not_valid(self) -> str:
         """Why groups of equal keys say nothing; empty if they do."""
-        return self.table.keys_not_valid
+        return self.table.records_not_valid
 
     def smallest(self, kind: str = "distinct") -> float:
         """The smallest l of any variable."""

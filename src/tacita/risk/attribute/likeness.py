@@ -78,7 +78,7 @@ class Likeness(Result):
     @property
     def not_valid(self) -> str:
         """Why groups of equal keys say nothing; empty if they do."""
-        return self.table.keys_not_valid
+        return self.table.records_not_valid
 
     def worst(self, kind: str = "beta") -> float:
         """The greatest value of a kind of any variable."""

@@ -79,7 +79,7 @@ class TCloseness(Result):
     @property
     def not_valid(self) -> str:
         """Why groups of equal keys say nothing; empty if they do."""
-        return self.table.keys_not_valid
+        return self.table.records_not_valid
 
     @property
     def greatest(self) -> float:

@@ -41,18 +41,19 @@ class Attackers(Result):
     @classmethod
     def of(cls, table: KeyTable, threshold: float = 0.1) -> Attackers:
         """What the attackers can do with the keys of a file."""
-        known, size = table.records, table.size
+        size = table.units
         prosecutor = 1.0 / table.sample_count
         # F is at least f, since the file is part of the population.
         journalist = 1.0 / np.maximum(table.population_count, table.sample_count)
-        mean_journalist = math.fsum(known * journalist) / size
+        tried, wanted = table.units_by_key(prosecutor), table.units_by_key(journalist)
+        mean_journalist = math.fsum(wanted * journalist) / size
         return cls(
             prosecutor_maximum=float(prosecutor.max()),
-            prosecutor_mean=math.fsum(known * prosecutor) / size,
-            prosecutor_share=int(known[prosecutor > threshold].sum()) / size,
+            prosecutor_mean=math.fsum(tried * prosecutor) / size,
+            prosecutor_share=int(tried[prosecutor > threshold].sum()) / size,
             journalist_maximum=float(journalist.max()),
             journalist_mean=mean_journalist,
-            journalist_share=int(known[journalist > threshold].sum()) / size,
+            journalist_share=int(wanted[journalist > threshold].sum()) / size,
             marketer=mean_journalist,
             threshold=threshold,
         )

@@ -41,6 +41,8 @@ class HouseholdRisk(Result):
     """For each record the place of its household."""
     alone: int
     """Records without a household identifier, each taken as a household of its own."""
+    members: Ints
+    """Number of members of each household: its records, or its persons where some have several records."""
     not_valid: str = ""
     """Why the figures do not hold for this file; empty if they do."""
 
@@ -51,7 +53,10 @@ class HouseholdRisk(Result):
             raise TacitaError("household risk needs the household identifier; pass household=... in the scenario.")
         household, count, alone = data.households(scenario.household)
         _check_constant(data, scenario, household, count)
-        return cls(at_least_one(risk.risk, household, count), household, alone, risk.not_valid)
+        once = _once_each(risk, household)
+        by_household = at_least_one(risk.risk[once], household[once], count)
+        members = np.bincount(household[once], minlength=count)
+        return cls(by_household, household, alone, members, risk.not_valid)
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -75,13 +80,8 @@ class HouseholdRisk(Result):
         return self.by_household[self.household]
 
     @cached_property
-    def members(self) -> Ints:
-        """Number of records of each household."""
-        return np.bincount(self.household, minlength=len(self.by_household))
-
-    @cached_property
     def expected_persons(self) -> float:
-        """Expected persons in re-identified households: the sum over records."""
+        """Expected persons in re-identified households: the sum over members."""
         return math.fsum(self.by_household * self.members)
 
     @cached_property
@@ -91,17 +91,17 @@ class HouseholdRisk(Result):
 
     @cached_property
     def spread(self) -> Spread:
-        """Minimum, quartiles, mean and maximum over records."""
+        """Minimum, quartiles, mean and maximum over members."""
         return spread(self.by_household, self.members)
 
     def records_above(self, limit: float) -> int:
         """How many records are in households with a higher risk."""
-        return int(self.members[self.by_household > limit].sum())
+        return int((self.risk > limit).sum())
 
     @property
     def headline(self) -> str:
         """Households and persons expected to be re-identified."""
-        persons, households = len(self.household), len(self.by_household)
+        persons, households = int(self.members.sum()), len(self.by_household)
         return (
             f"{number(self.expected_households)} of {households:,} households expected to be re-identified "
             f"({percent(self.expected_households / households)}), with {number(self.expected_persons)} "
@@ -121,6 +121,17 @@ class HouseholdRisk(Result):
     def to_frame(self) -> frame.Frame:
         """One row per record: the risk of its household."""
         return frame.table({"household_risk": self.risk})
+
+
+def _once_each(risk: IndividualRisk, household: Ints) -> Ints:
+    """The records by which members count: a person with several in one household counts once, by the riskiest."""
+    unit = risk.table.unit
+    if unit is None:
+        return np.arange(len(household), dtype=np.int64)
+    order = np.lexsort((-risk.risk, unit, household))
+    first = (np.diff(household[order], prepend=-1) != 0) | (np.diff(unit[order], prepend=-1) != 0)
+    once: Ints = order[first]
+    return once
 
 
 def _check_constant(data: Data, scenario: Scenario, household: Ints, count: int) -> None:

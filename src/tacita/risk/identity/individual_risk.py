@@ -81,7 +81,7 @@ def base_risk(table: KeyTable, method: str = "exact", quantile: float | None = N
 def attack_probability(table: KeyTable, scenario: Scenario, weights: Floats | None) -> Floats:
     """P(L): the probability that the intruder tries a record, by key; by record under M5."""
     if scenario.attack == "M1":
-        return np.full(len(table.codes), 1.0 / table.size)
+        return np.full(len(table.codes), 1.0 / table.units)
     if scenario.attack == "M2":
         return table.sampling_probability
     if scenario.attack == "M4":
@@ -149,11 +149,11 @@ class IndividualRisk(Result):
 
     @cached_property
     def attack_total(self) -> Floats:
-        """By key: the sum of P(L) over the records that carry it."""
+        """By key: the sum of P(L) over the records that carry it, of a unit with several only the riskiest one."""
         if self.by_record:
-            keys = len(self.table.codes)
-            return as_float(group_sums(self.attack, self.table.row, keys, SMALL_BITS), SMALL_BITS)
-        return self.attack * self.table.records
+            keys, some = len(self.table.codes), self.table.one_per_unit(self.risk)
+            return as_float(group_sums(self.attack[some], self.table.row[some], keys, SMALL_BITS), SMALL_BITS)
+        return self.attack * self.table.units_by_key(self.by_key)
 
     @property
     def lower(self) -> Floats:

@@ -12,9 +12,10 @@ from tacita import check, frame
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.data.data import among_codes
+from tacita.data.visible import visible_categories
 from tacita.distance.comparison import check_sizes
 from tacita.keys.source import combined
+from tacita.keys.table import repeated_units, units_not_counted
 from tacita.measures import at_least, measure, own_rule
 from tacita.parameters import Doc
 from tacita.result import Result, percent
@@ -46,6 +47,8 @@ class MixedUniqueness(Result):
     """By numeric key."""
     relative: bool
     """Whether tolerances are shares of the record's own value."""
+    not_valid: str = ""
+    """Why the figures do not hold for this file; empty if they do."""
 
     @property
     def least(self) -> int:
@@ -115,7 +118,7 @@ def mixed_uniqueness(
     if not scenario.numeric_keys:
         raise TacitaError("mixed uniqueness needs numeric keys; pass numeric_keys=[...] in the scenario.")
     widths = _widths(scenario, tolerance)
-    codes = [data.coded(name).codes for name in scenario.keys]
+    codes = [visible_categories(data, name).codes for name in scenario.keys]
     kinds, numbers = zip(*(_kinds_and_numbers(data, name) for name in scenario.numeric_keys), strict=True)
     values = np.column_stack(numbers)
     for name, column in zip(scenario.numeric_keys, values.T, strict=True):
@@ -124,17 +127,18 @@ def mixed_uniqueness(
     # Where nothing is not applicable the numbers alone say whether they are missing.
     count = _by_pattern([*codes, *(kind for kind in kinds if kind.max() > 1)], values, reach)
     named = dict(zip(scenario.numeric_keys, widths.tolist(), strict=True))
-    return MixedUniqueness(len(data), count, scenario.keys, named, relative)
+    not_valid = units_not_counted(repeated_units(data, scenario))
+    return MixedUniqueness(len(data), count, scenario.keys, named, relative, not_valid)
 
 
 def _kinds_and_numbers(data: Data, name: str) -> tuple[Ints, Floats]:
-    """A numeric key as a category, 0 where it is missing, 1 for a number, more for each code for not applicable, and as
-    a number, which is the same for all that have such a code."""
+    """A numeric key as a category, 0 where it is missing, 1 for a number, more for each code for missing or not
+    applicable, and as a number, which is the same for all that have such a code."""
     known, values = data.variable(name), data.numbers(name)
     kinds = (~np.isnan(values)).astype(np.int64)
     raw = frame.numbers(data.table, name)
-    for kind, code in enumerate((code for code in known.not_applicable if code != ""), start=3):
-        kinds[among_codes(raw, [code], ())] = kind
+    code = (kinds == 0) & ~np.isnan(raw)
+    kinds[code] = 3 + np.unique(raw[code], return_inverse=True)[1]
     if "" in known.not_applicable:
         kinds[kinds == 0] = 2
     return kinds, np.where(kinds > 1, 0.0, values)

@@ -25,7 +25,7 @@ class Reidentification(Result):
     """Expected re-identifications (ER) and their share of the records (the rate)."""
 
     size: int
-    """Number of records."""
+    """Number of records, or of units where some have several."""
     expected: float
     """ER = sum over records of P(L) r."""
     interval: tuple[float, float]
@@ -44,7 +44,7 @@ class Reidentification(Result):
         """The expected re-identifications of individual risks.
 
         The sum runs over records (n_k of them carry key k), never over the f_k that count for a key: with missing
-        values one record counts for several keys.
+        values one record counts for several keys. A unit with several records counts once, by the riskiest.
         """
         table = risk.table
         expected = math.fsum(risk.attack_total * risk.base)
@@ -53,7 +53,7 @@ class Reidentification(Result):
             of_reciprocal = reciprocal_variance(table.sample_count, table.sampling_probability)
             variance = math.fsum(np.square(risk.attack_total) * of_reciprocal)
         return cls(
-            size=table.size,
+            size=table.units,
             expected=expected,
             interval=interval(expected, variance),
             lower_with_errors=risk.error_free * expected,

@@ -78,14 +78,14 @@ class Curve:
     def of(cls, risk: IndividualRisk) -> Curve:
         """The curve of individual risks."""
         observed, place = np.unique(risk.base, return_inverse=True)
-        records = np.bincount(place, weights=risk.table.records)
+        records = np.bincount(place, weights=risk.table.units_by_key(risk.base))
         attack = np.bincount(place, weights=risk.attack_total)
         attack_above = attack.sum() - np.cumsum(attack)
         bound = np.cumsum(attack * observed) + observed * np.maximum(attack_above, 0.0)
         # The last one is ER itself, and so small rounding must not make it look higher than the ones before.
         bound = np.maximum.accumulate(bound)
         unsafe = (records.sum() - np.cumsum(records)).astype(np.int64)
-        return cls(observed, bound, unsafe, float(attack.sum()), risk.table.size)
+        return cls(observed, bound, unsafe, float(attack.sum()), risk.table.units)
 
     def at(self, threshold: float) -> RiskThreshold:
         """What a risk threshold means."""

@@ -14,6 +14,7 @@ from tacita.arrays import Bools, Ints
 from tacita.check import TacitaError
 from tacita.keys.source import combined
 from tacita.keys.table import KeyTable, key_table
+from tacita.keys.units import entries
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc
 from tacita.progress import Progress, no_progress
@@ -117,11 +118,21 @@ class UnsafeCombinations(Result):
         return {str(size): cells for (variable, size), cells in self.by_variable.items() if variable == name}
 
 
-def unsafe_cells(codes: Sequence[Any], sizes: Sequence[int], records: Ints, threshold: int) -> tuple[Bools, Ints]:
-    """By key whether its cell is unsafe, and by key the number of its cell."""
+def unsafe_cells(
+    codes: Sequence[Any], sizes: Sequence[int], records: Ints, threshold: int, units: tuple[Ints, Ints] | None = None
+) -> tuple[Bools, Ints]:
+    """By key whether its cell is unsafe, and by key the number of its cell.
+
+    `units`: pairs of a key and a unit that has it, where units have several records and a cell counts units.
+    """
     numbers = combined(codes, sizes, len(records))
     cell = np.unique(numbers, return_inverse=True)[1]
-    count = np.bincount(cell, weights=records)
+    if units is None:
+        count = np.bincount(cell, weights=records)
+    else:
+        key, unit = units
+        width = int(unit.max()) + 1
+        count = np.bincount(np.unique(cell[key] * width + unit) // width).astype(np.float64)
     unsafe: Bools = (count <= threshold)[cell]
     return unsafe, cell
 
@@ -136,11 +147,13 @@ def count_unsafe(
     }
     per_key = np.zeros(len(table.codes), dtype=np.int64)
     found, in_them = [], []
+    pairs = None if table.unit is None else entries(table.row, table.unit, None)[:2]
     for at, (names, threshold) in enumerate(zip(tables, thresholds, strict=True)):
         progress(at / len(tables), "unsafe combinations")
         places = [table.keys.index(name) for name in names]
         sizes = [len(table.values[place]) + 1 for place in places]
-        unsafe, cell = unsafe_cells([table.codes[:, place] for place in places], sizes, table.records, threshold)
+        columns = [table.codes[:, place] for place in places]
+        unsafe, cell = unsafe_cells(columns, sizes, table.records, threshold, pairs)
         per_key += unsafe
         rows = np.flatnonzero(unsafe)
         first = rows[np.unique(cell[rows], return_index=True)[1]]

@@ -25,6 +25,7 @@ from tacita.risk.linkage.files import (
     complete_values,
     distance_text,
     keys_of_distance,
+    positions,
     two_files,
 )
 from tacita.risk.linkage.linked import Linkage
@@ -92,7 +93,8 @@ def distance_linkage(
 
     A released record with missing values is compared on the variables it shows, with the records that show them too.
     Who is who is known by record number, or by the column `unit` of both files; an `external` file without such a
-    column gives links and ties only.
+    column gives links and ties only. Where the scenario's `person` repeats over records, a link to any record of the
+    right unit is right.
 
     References: Pagliuca and Seri (1999); Domingo-Ferrer and Torra (2001), A quantitative comparison of disclosure
     control methods for microdata.
@@ -107,8 +109,8 @@ def distance_linkage(
     from tacita.distance.links import EQUAL, nearest_two, own_distances
 
     names = keys_of_distance("distance_linkage", scenario, keys, distance)
-    files = two_files(original, released, names, unit, external)
-    values, own = compared_values(files, distance), files.own_positions
+    files = two_files(original, released, names, scenario, unit, external)
+    values, (pair_y, pair_x) = compared_values(files, distance), files.own_pairs()
     n = len(files.released)
     link, ties, away, second = np.full(n, -1), np.zeros(n, np.int64), np.full(n, np.nan), np.full(n, np.inf)
     correct, second_correct = np.zeros(n), np.zeros(n)
@@ -124,14 +126,14 @@ def distance_linkage(
         found = nearest_two(y, x, metric)
         link[rows], ties[rows] = others[found.row], found.ties
         away[rows], second[rows] = found.distance, found.second_distance
-        position = np.full(len(values.original), -1)
-        position[others] = np.arange(len(others))
-        known = np.flatnonzero((own[rows] >= 0) & (position[own[rows]] >= 0))
-        true = own_distances(y[known], x[position[own[rows[known]]]], metric)
+        at_y, at_x = positions(rows, n)[pair_y], positions(others, len(values.original))[pair_x]
+        both = (at_y >= 0) & (at_x >= 0)
+        known = at_y[both]
+        true = own_distances(y[known], x[at_x[both]], metric)
         nearest = true <= found.distance[known] * (1.0 + EQUAL)
         next_one = ~nearest & (true <= found.second_distance[known] * (1.0 + EQUAL))
-        correct[rows[known]] = nearest / found.ties[known]
-        second_correct[rows[known]] = next_one / np.maximum(found.second_ties[known], 1)
+        correct[rows] = np.bincount(known, nearest, len(rows)) / found.ties
+        second_correct[rows] = np.bincount(known, next_one, len(rows)) / np.maximum(found.second_ties, 1)
     return DistanceLinkage(
         **files.linked(link, ties, ties == 1, correct),
         how=distance_text(distance, standardise),

@@ -13,7 +13,10 @@ from tacita.data import Data
 from tacita.distance.comparison import DISTANCES, Compared, common_numbers, common_values
 from tacita.distance.scenario_keys import all_keys, numeric_keys
 from tacita.distance.truth import same_unit
+from tacita.keys.matching import equal_pairs
+from tacita.keys.table import repeated_units
 from tacita.parameters import Doc, OneOf
+from tacita.scenario import Scenario
 
 Distance = Annotated[str, OneOf(DISTANCES), Doc("How far two records are apart.")]
 Standardise = Annotated[bool, Doc("Divide variables by their standard deviation over both files.")]
@@ -32,6 +35,8 @@ class Files(NamedTuple):
     """By position in that order: the row of the original."""
     y_order: Ints
     """By position in that order: the row of the released file."""
+    unit: Ints | None = None
+    """By row of the original: its unit (person, firm), where a unit has several records; None where none has."""
 
     def rows_of(self, positions: Ints) -> Ints:
         """Rows of the caller's original from positions in the ordered one; -1 stays."""
@@ -46,6 +51,19 @@ class Files(NamedTuple):
         position[self.x_order] = np.arange(len(position))
         own = self.own[self.y_order]
         return np.where(own < 0, -1, position[own])
+
+    def own_pairs(self) -> tuple[Ints, Ints]:
+        """Pairs of positions in the ordered released and original files that are the same unit.
+
+        A released record has one partner, its own original; all records of that one's unit are partners too.
+        """
+        own = self.own_positions
+        known = np.flatnonzero(own >= 0)
+        if self.unit is None:
+            return known, own[known]
+        unit = self.unit[self.x_order]
+        target, source = equal_pairs(unit[own[known]], unit, np.argsort(unit, kind="stable"))
+        return known[target], source
 
     def in_rows(self, values: Any) -> Any:
         """Values by position in the ordered released file as values by row."""
@@ -64,18 +82,27 @@ class Files(NamedTuple):
             "clear": self.in_rows(clear),
             "correct": None if self.own is None else self.in_rows(correct),
             "own": self.own,
+            "partners": None if self.own is None else self.in_rows(self._partners()),
         }
 
+    def _partners(self) -> Ints:
+        """By position in the ordered released file: how many records of the original are the same unit."""
+        return np.bincount(self.own_pairs()[0], minlength=len(self.released))
 
-def two_files(original: Any, released: Any, keys: tuple[str, ...], unit: str | None, external: bool) -> Files:
-    """Both files, the variables, and who is who."""
+
+def two_files(
+    original: Any, released: Any, keys: tuple[str, ...], scenario: Scenario, unit: str | None, external: bool
+) -> Files:
+    """Both files, the variables, and who is who: a link to any record of the right unit is right."""
     original, released = Data.of(original), Data.of(released)
     for what, data in (("original", original), ("released", released)):
         if not len(data):
             raise TacitaError(f"the {what} file has no records.")
     own = None if external and unit is None else same_unit(original, released, unit)
-    orders = (np.argsort(data.record, kind="stable") for data in (original, released))
-    return Files(original, released, keys, own, *orders)
+    x_order, y_order = (np.argsort(data.record, kind="stable") for data in (original, released))
+    # An intruder's own file need not have the scenario's identifier, and its records are units of their own.
+    several = repeated_units(original, scenario) if scenario.person in original.columns else None
+    return Files(original, released, keys, own, x_order, y_order, several)
 
 
 def keys_of_distance(measure: str, scenario: Any, keys: Any, distance: str) -> tuple[str, ...]:
@@ -101,3 +128,10 @@ def complete_values(values: Compared, rows: Ints, others: Ints, shown: Bools) ->
     records of both files that show them."""
     x, every = values.original[others][:, shown], values.released[:, shown]
     return x, values.released[rows][:, shown], np.concatenate([x, every[~np.isnan(every).any(axis=1)]])
+
+
+def positions(some: Ints, count: int) -> Ints:
+    """By number its place among some numbers, -1 where it is not one of them."""
+    place = np.full(count, -1)
+    place[some] = np.arange(len(some))
+    return place

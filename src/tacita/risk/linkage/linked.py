@@ -36,6 +36,9 @@ class Linkage(Result):
     nobody knows which records are of the same unit."""
     own: Ints | None
     """By released record: the row of the intruder's file that is the same unit, -1 if there is none."""
+    partners: Ints | None
+    """By released record: how many records of the intruder's file are the same unit: more than one where the scenario's
+    `person` repeats over records."""
     missing: int
     """Released records with a missing value in the variables."""
 
@@ -82,7 +85,7 @@ class Linkage(Result):
     @property
     def guessed(self) -> float:
         """Right links of an intruder who draws a record of his file for each released one: what to compare with."""
-        return float("nan") if self.own is None else float((self.own >= 0).sum() / len(self.original_record))
+        return float("nan") if self.partners is None else float(self.partners.sum() / len(self.original_record))
 
     @property
     def headline(self) -> str:

@@ -23,6 +23,7 @@ from tacita.risk.linkage.files import (
     complete_values,
     distance_text,
     keys_of_distance,
+    positions,
     two_files,
 )
 from tacita.risk.linkage.linked import Linkage
@@ -113,7 +114,7 @@ def one_to_one_linkage(
     names = keys_of_distance("one_to_one_linkage", scenario, keys, distance)
     gap = checked_options(one_to_one_linkage, {"gap": gap})["gap"]
     progress(0.0, "comparing records")
-    files = two_files(original, released, names, unit, external)
+    files = two_files(original, released, names, scenario, unit, external)
     values = compared_values(files, distance)
     others, rows = (np.flatnonzero(~np.isnan(each).any(axis=1)) for each in values[:2])
     n = len(files.released)
@@ -123,11 +124,11 @@ def one_to_one_linkage(
         every = np.ones(len(files.names), dtype=np.bool_)
         x, y, metric = space(*complete_values(values, rows, others, every), values.nominal, distance, standardise)
         found = assign(y, x, metric, gap=gap, progress=progress)
-        position = np.full(len(values.original) + 1, -1)  # the last one is for records without an own one
-        position[others] = np.arange(len(others))
-        used = metric.weight > 0
+        pair_y, pair_x = files.own_pairs()
+        at_y, at_x = positions(rows, n)[pair_y], positions(others, len(values.original))[pair_x]
+        both, used = (at_y >= 0) & (at_x >= 0), metric.weight > 0
         candidates[rows], clear[rows], correct[rows] = shared_links(
-            x[:, used], y[:, used], found.partner, position[files.own_positions[rows]]
+            x[:, used], y[:, used], found.partner, (at_y[both], at_x[both])
         )
         link[rows], away[rows], bound = (
             np.where(found.partner < 0, -1, others[found.partner]),

@@ -235,7 +235,7 @@ def probabilistic_linkage(
     names = all_keys("probabilistic_linkage", scenario, keys)
     options = {"block": block, "false_links": false_links, "missed_links": missed_links, "engine": engine}
     by, *limits, _ = checked_options(probabilistic_linkage, options).values()
-    files = two_files(original, released, names, unit, external)
+    files = two_files(original, released, names, scenario, unit, external)
     given = comparable(files, tolerance, by)
     inside = _inside(given)
     progress(0.1, "comparing pairs")
@@ -280,14 +280,13 @@ def _most_matches(files: Files, inside: Blocks) -> float:
     return min(0.5, min(len(files.original), len(files.released)) / inside.pairs)
 
 
-def _own_weights(files: Files, given: Comparable, weight: Floats) -> Floats:
-    """By released record in order: the weight of the pair with its own original, NaN if they are not compared."""
-    own = files.own_positions
-    same_block = (given.x_block[own] == given.y_block) & (given.y_block >= 0)
-    known = np.flatnonzero((own >= 0) & same_block)
-    weights = np.full(len(own), np.nan)
-    weights[known] = pair_weights(given.x[own[known]], given.y[known], given.tolerance, weight)
-    return weights
+def _own_best(files: Files, given: Comparable, weight: Floats, best: Floats) -> Ints:
+    """By released record in order: how many of its best candidates are the same unit."""
+    y, x = files.own_pairs()
+    compared = (given.x_block[x] == given.y_block[y]) & (given.y_block[y] >= 0)
+    y, x = y[compared], x[compared]
+    as_good = pair_weights(given.x[x], given.y[y], given.tolerance, weight) == best[y]
+    return np.bincount(y[as_good], minlength=len(best))
 
 
 def _links(
@@ -300,13 +299,13 @@ def _links(
     best = best_links(inside, given.tolerance, weight)
     kept = best.weight >= cut.lower
     candidates = np.where(kept, best.ties, 0)
-    right = kept & (_own_weights(files, given, weight) == best.weight)
+    right = _own_best(files, given, weight, best.weight) / np.maximum(best.ties, 1)
     return {
         **files.linked(
             link=np.where(kept, best.row, -1),
             candidates=candidates,
             clear=(candidates == 1) & (best.weight >= cut.upper),
-            correct=np.where(right, 1.0 / np.maximum(best.ties, 1), 0.0),
+            correct=np.where(kept, right, 0.0),
         ),
         "missing": int(np.isnan(given.y).any(axis=1).sum()),
         "weight": files.in_rows(best.weight),

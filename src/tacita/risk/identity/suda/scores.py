@@ -70,5 +70,5 @@ def sampling_fraction_of(data: Data, scenario: Scenario) -> float:
         limbs = group_sums(weights, np.zeros(len(weights), dtype=np.int64), 1, WEIGHT_BITS)
         return min(1.0, len(weights) / float(as_float(limbs, WEIGHT_BITS)[0]))
     if scenario.population_size is not None:
-        return len(data) / scenario.population_size
+        return min(1.0, len(data) / scenario.population_size)
     return 1.0 if scenario.sampling_fraction is None else scenario.sampling_fraction

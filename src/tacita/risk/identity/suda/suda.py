@@ -81,7 +81,7 @@ class Suda(Result):
     @property
     def not_valid(self) -> str:
         """Why uniques of the keys say nothing; empty if they do."""
-        return self.table.keys_not_valid
+        return self.table.records_not_valid
 
     @property
     def uniques(self) -> int:

@@ -13,7 +13,14 @@ from tacita import check
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.keys.table import KeyTable, key_table, population_weights
+from tacita.keys.table import (
+    KeyTable,
+    counting_records,
+    key_table,
+    population_weights,
+    repeated_units,
+    units_not_counted,
+)
 from tacita.scenario import MissingRule, Scenario
 
 MOST_CELLS = 50_000_000
@@ -47,6 +54,8 @@ class Classification:
     possible: Floats | None
     """0 at declared zeros, 1 elsewhere, one axis per key; None without declarations."""
     cautions: tuple[str, ...] = ()
+    not_valid: str = ""
+    """Why figures of this file do not hold; empty if they do."""
 
     def __repr__(self) -> str:
         # Never the values: results are printed into logs and notebooks.
@@ -87,7 +96,7 @@ def classify(
 
     Levels are the values that occur in complete records; with `all_levels` also those that occur in others only.
     """
-    table = key_table(data, replace(scenario, missing=MissingRule("own_category")))
+    table = key_table(*counting_records(data, replace(scenario, missing=MissingRule("own_category"))))
     complete = table.complete
     if not complete.any():
         raise TacitaError("no record has all keys known; leave out keys with many missing values.")
@@ -120,6 +129,7 @@ def classify(
         record=one[listed],
         possible=_possible(structural_zeros, table.keys, values, flat, table.records[complete]),
         cautions=table.cautions,
+        not_valid=table.not_valid or units_not_counted(repeated_units(data, scenario)),
     )
 
 

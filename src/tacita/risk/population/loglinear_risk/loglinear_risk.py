@@ -35,6 +35,8 @@ class LogLinearRisk(Result):
     """The steps of the automatic choice; None where the formula was given."""
     cautions: tuple[str, ...] = ()
     """What the reader should know."""
+    not_valid: str = ""
+    """Why the figures do not hold for this file; empty if they do."""
 
     @property
     def tau_1(self) -> float:
@@ -288,7 +290,7 @@ def loglinear_risk(
         estimate, path = forward(specification, choose_by, progress)
     else:
         estimate = specification.estimate(model)
-    return LogLinearRisk(estimate, path, (*table.cautions, *_cautions(estimate)))
+    return LogLinearRisk(estimate, path, (*table.cautions, *_cautions(estimate)), table.not_valid)
 
 
 def _check_together(

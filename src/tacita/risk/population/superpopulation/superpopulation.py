@@ -13,7 +13,14 @@ from tacita import check, frame
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.keys.source import WEIGHT_BITS, as_float, group_sums
-from tacita.keys.table import KeyTable, key_table, population_weights
+from tacita.keys.table import (
+    KeyTable,
+    counting_records,
+    key_table,
+    population_weights,
+    repeated_units,
+    units_not_counted,
+)
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.result import Result, Table, number, percent
@@ -270,7 +277,8 @@ def superpopulation(
     >>> round(found.estimate.population_uniques, 2), found.uniques
     (2.63, 2)
     """
-    table, weights = key_table(data, scenario, keys), population_weights(data, scenario)
+    table = key_table(*counting_records(data, scenario), keys)
+    weights, unit = population_weights(data, scenario), repeated_units(data, scenario)
     names = _names(models)
     records = table.records[table.complete]
     size = int(records.sum())
@@ -290,5 +298,5 @@ def superpopulation(
         estimates=tuple(estimates.values()),
         chosen=dankar_choice(estimates, sizes.fraction),
         cautions=(*table.cautions, *_unequal_weights(weights)),
-        not_valid=table.not_valid,
+        not_valid=table.not_valid or units_not_counted(unit),
     )
