@@ -31,6 +31,11 @@ NEEDED = {
 """What a measure can need, in words."""
 
 
+def in_words(need: str) -> str:
+    """What a measure needs; of a field of the scenario that has no words of its own, how to give it."""
+    return NEEDED.get(need, f"{need}=... in the scenario")
+
+
 class Context(NamedTuple):
     """What a further measure can use."""
 
@@ -87,9 +92,9 @@ def further_measures(
         options = {**(measure.measure_options(limited[name].options) if name in limited else {}), **asked.get(name, {})}
         if lacking and (name not in asked or measure.files == 2):
             if name in asked:
-                raise TacitaError(f"{name} needs {NEEDED[lacking[0]]}.")
+                raise TacitaError(f"{name} needs {in_words(lacking[0])}.")
             if name in limited:
-                why = f"{name} was not measured: it needs {NEEDED[lacking[0]]}"
+                why = f"{name} was not measured: it needs {in_words(lacking[0])}"
                 not_measured.append(Verdict(name, limited[name].limit, None, None, why))
             continue
         found[name] = _measured(measure, context, options, how, show)
