@@ -12,11 +12,12 @@ import functools
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
+from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.parameters import Parameter, checked_options, parameter_table, parameters_of
@@ -84,6 +85,10 @@ NEEDED = {
     "sensitive_categories": "sensitive variables with categories",
 }
 """What a measure can need or be called for by, in words."""
+
+NEEDS = (*(field.name for field in fields(Scenario)), "register", "original", "sample", "sensitive_categories")
+"""What a measure can need: fields of the scenario; a register or the original file; a sample, so that F is not known;
+sensitive variables with categories."""
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=Result)
@@ -231,6 +236,8 @@ def measure(
 
         wanted = (called_for,) if isinstance(called_for, str) else called_for
         required = (needs,) if isinstance(needs, str) else needs
+        for need in (*required, *(wanted or ())):
+            check.one_of(f"needs and called_for of {function.__name__}", need, NEEDS)
         own = Measure(function.__name__, measured, files, required, wanted, limit, for_perturbed, missing, precision)
         measured.measure = own  # type: ignore[attr-defined]
         _remember(own, function.__module__)

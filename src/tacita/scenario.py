@@ -222,6 +222,12 @@ class Scenario(Declared):
         return tuple(dict.fromkeys([*self.keys, *named]))
 
     @property
+    def roles(self) -> frozenset[str]:
+        """The columns of which the scenario says what they are: keys, ids, weight, strata, direct identifiers."""
+        single = [name for name in (self.weight, self.household, self.person) if name is not None]
+        return frozenset({*self.all_keys, *self.numeric_keys, *self.strata, *self.identifiers, *single})
+
+    @property
     def sets(self) -> dict[str, KeySet]:
         """All key sets by name, the main one first under the name `keys`."""
         main = {"keys": KeySet(self.keys)} if self.keys else {}

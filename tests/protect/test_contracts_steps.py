@@ -194,6 +194,9 @@ class Careless(Step):
         if self.how == "reversed":
             order = (Mechanism("order", ()),)
             return Applied(data.take(np.argsort(-data.record, kind="stable")), mechanisms=order)
+        if self.how == "codes":
+            noise = (Mechanism("noise", ("income",)),)
+            return Applied(data.with_columns({"income": data.table["income"] * 2}), mechanisms=noise)
         if self.how == "draws":
             return Applied(
                 data.with_columns({"income": context.draws.uniform(data.record)}),
@@ -212,6 +215,7 @@ class Careless(Step):
         ("silent", "the step changes data and reports no mechanism"),
         ("order", "the step depends on the order of the records"),
         ("missing", "the step gives or takes missing values of 'income'"),
+        ("codes", "the step changes codes of 'income'"),
         ("draws", "the step gives other data for another seed, but does not declare that it draws"),
         ("no draws", "the step draws, but another seed gives the same data"),
         ("reversed", "the step drops or reorders records without declaring it"),

@@ -157,6 +157,30 @@ def test_a_name_of_tacita_is_taken() -> None:
     assert str(error.value) == "there is a measure 'suda' in Tacita; give yours another name."
 
 
+def test_a_measure_can_need_any_field_of_the_scenario_and_no_other() -> None:
+    @measure(needs="strata", limit=at_most("least", "the records"))
+    def by_strata(data: Any, scenario: Scenario) -> Towns:
+        return Towns(len(scenario.strata))
+
+    profile = tc.assess(PEOPLE, WHO, tc.Policy(limits={"by_strata": 2}))
+    (verdict,) = [each for each in profile.verdicts() if each.name == "by_strata"]
+    assert (verdict.holds, verdict.why) == (None, "by_strata was not measured: it needs strata=... in the scenario")
+    with pytest.raises(TacitaError, match="needs and called_for of nonsense must be one of"):
+
+        @measure(needs="nonsense")
+        def nonsense(data: Any, scenario: Scenario) -> Towns:
+            return Towns(1)
+
+
+def test_a_measure_of_the_session_is_called_for() -> None:
+    @measure(called_for="numeric_keys")
+    def unasked(data: Any, scenario: Scenario) -> Towns:
+        return Towns(5)
+
+    assert "unasked" in tc.assess(PEOPLE, WHO).further
+    assert "unasked" not in tc.assess(PEOPLE, Scenario(keys=["town"])).further
+
+
 def test_what_is_not_declared_is_no_measure() -> None:
     with pytest.raises(TacitaError, match="'rarest' is not declared as a measure"):
         check_measure(rarest, PEOPLE, WHO)

@@ -15,7 +15,6 @@ from tacita.assessment.cautions import cautions_of
 from tacita.assessment.profile import KeySetRisk, RiskProfile
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.data.identifying import undeclared_identifiers
 from tacita.keys.table import KeyTable, key_table
 from tacita.measures import (
     NEEDED,
@@ -126,7 +125,7 @@ def assess(
     further, not_measured = _further_measures(context, _asked(measures), part(progress, 0.85, 1.0))
     for result in further.values():
         cautions += result.cautions
-    cautions += [*_no_limit_on_sensitive(scenario, limits), *undeclared_identifiers(data, scenario)]
+    cautions += [*_no_limit_on_sensitive(scenario, limits), *_undeclared_identifiers(data, scenario)]
     progress(1.0, "done")
     noted = tuple(dict.fromkeys(cautions))
     return RiskProfile(scenario, limits, data.record, tuple(parts), household, further, not_measured, noted)
@@ -180,6 +179,14 @@ def _rule_matters(part: KeySetRisk) -> Iterator[str]:
                 f"the verdict on k = {part.k} rests on the rule for missing values: records that violate it are "
                 f"{part.unsafe_by_k:,} under {part.table.rule}, {found:,} under {name}."
             )
+
+
+def _undeclared_identifiers(data: Data, scenario: Scenario) -> Iterator[str]:
+    """Columns without a role that look like direct identifiers."""
+    if set(data.columns) - scenario.roles:
+        from tacita.data.identifying import undeclared_identifiers
+
+        yield from undeclared_identifiers(data, scenario)
 
 
 def _no_limit_on_sensitive(scenario: Scenario, policy: Policy) -> Iterator[str]:

@@ -156,6 +156,8 @@ def missing_codes_seen(table: KeyTable, data: Data) -> Iterator[str]:
     """Codes declared missing by which records are unique: whoever reads the file sees them."""
     unique = table.sample_count < 2
     for place, name in enumerate(table.keys):
+        if not data.variable(name).missing and not data.variable(name).missing_ranges:
+            continue
         seen = visible_missing_codes(data, name)
         codes = [at for at, value in enumerate(table.values[place], start=1) if value in seen]
         alone = int(table.records[unique & np.isin(table.codes[:, place], codes)].sum())

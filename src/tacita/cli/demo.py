@@ -19,40 +19,19 @@ def demo(
     overwrite: OverwriteFolder = False,
 ) -> None:
     """The main job on a synthetic household survey: make it, assess it, protect it, write everything to a folder."""
-    from tacita.data.atomic import INTERNAL, check_free, new_folder, private_folder
+    from tacita.data.atomic import INTERNAL, check_free, new_folder
     from tacita.data.demo.survey import household_survey
-    from tacita.data.files import write
-    from tacita.plots.internal.note import for_internal_use
-    from tacita.plots.save import save
     from tacita.policy import Policy
-    from tacita.release.project import Project, protect
-    from tacita.risk.confidentiality_plot.categorical_confidentiality import categorical_confidentiality
+    from tacita.release.project import protect
 
     check_free(out, overwrite=overwrite)
     with progress_bar() as progress:
         progress(0.1, "making a population and a survey of it")
         survey = household_survey(households, seed=seed)
-        plan = demo_plan()
-        done = protect(survey.data, survey.scenario, Policy(), plan, progress=progress)
-        hidden = categorical_confidentiality(survey.data, done.release, done.release.scenario)
+        done = protect(survey.data, survey.scenario, Policy(), demo_plan(), progress=progress)
         progress(0.9, "writing")
         with new_folder(out, overwrite=overwrite) as folder:
-            write(survey.data, folder / "survey.parquet")
-            write(survey.data, folder / "survey.csv")
-            survey.scenario.save(folder / "scenario.toml")
-            Policy().save(folder / "policy.toml")
-            plan.save(folder / "plan.toml")
-            Project(data="survey.parquet", scenario=survey.scenario, plan=plan, folder="protected").save(
-                folder / "project.toml"
-            )
-            save_profile(done.before, folder / "risk", overwrite=False)
-            save_profile(done.after, folder / "risk_after", overwrite=False)
-            # Of another survey than the usual one the same plan may make less.
-            done.release.save(folder / "release", formats=["parquet", "csv"], accept_unsafe="a demonstration")
-            internal = private_folder(folder / INTERNAL)
-            figure = for_internal_use(hidden.plot())
-            save(figure, internal / "confidentiality.html")
-            save(figure, internal / "confidentiality.png")
+            _write(folder, survey, done)
     say(str(done.before))
     say(f"\nProtected by {out / 'plan.toml'}\n{done.release}")
     say(f"\nThe release is {done.release.verdict} ({done.release.policy}).\n\n{done.release.checklist()}")
@@ -60,6 +39,36 @@ def demo(
     say(f"of the risk after protection {out / 'risk_after' / 'risk.txt'}. The confidentiality plot of the release is")
     say(f"{out / INTERNAL / 'confidentiality.html'}, the release itself {out / 'release'}.")
     say(f"Try: tacita run {out / 'project.toml'}")
+
+
+def _write(folder: Path, survey: Any, done: Any) -> None:
+    """The survey, what was declared, the risk before and after, the release, and its confidentiality plot."""
+    from tacita.data.atomic import INTERNAL, private_folder
+    from tacita.data.files import write
+    from tacita.plots.internal.note import for_internal_use
+    from tacita.plots.save import save
+    from tacita.policy import Policy
+    from tacita.release.project import Project
+    from tacita.risk.confidentiality_plot.categorical_confidentiality import categorical_confidentiality
+
+    plan = done.release.plan
+    hidden = categorical_confidentiality(survey.data, done.release, done.release.scenario)
+    write(survey.data, folder / "survey.parquet")
+    write(survey.data, folder / "survey.csv")
+    survey.scenario.save(folder / "scenario.toml")
+    Policy().save(folder / "policy.toml")
+    plan.save(folder / "plan.toml")
+    Project(data="survey.parquet", scenario=survey.scenario, plan=plan, folder="protected").save(
+        folder / "project.toml"
+    )
+    save_profile(done.before, folder / "risk", overwrite=False)
+    save_profile(done.after, folder / "risk_after", overwrite=False)
+    # Of another survey than the usual one the same plan may make less.
+    done.release.save(folder / "release", formats=["parquet", "csv"], accept_unsafe="a demonstration")
+    internal = private_folder(folder / INTERNAL)
+    figure = for_internal_use(hidden.plot())
+    save(figure, internal / "confidentiality.html")
+    save(figure, internal / "confidentiality.png")
 
 
 def demo_plan() -> Any:

@@ -87,7 +87,7 @@ def suspects(data: Data, declared: Collection[str] = ()) -> tuple[Suspect, ...]:
 
 def undeclared_identifiers(data: Data, scenario: Scenario, renewed: Collection[str] = ()) -> Iterator[str]:
     """A caution about columns that look like direct identifiers and have no role in the scenario."""
-    found = suspects(data, {*roles(scenario), *renewed})
+    found = suspects(data, {*scenario.roles, *renewed})
     if found:
         listed = ", ".join(f"{each.column!r} ({each.looks_like})" for each in found[:5])
         more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
@@ -95,12 +95,6 @@ def undeclared_identifiers(data: Data, scenario: Scenario, renewed: Collection[s
             f"columns that look like direct identifiers are not declared: {listed}{more}; name them in identifiers of "
             f"the scenario and take them out with Remove()."
         )
-
-
-def roles(scenario: Scenario) -> set[str]:
-    """The columns of which the scenario says what they are: keys, ids, weight, strata, direct identifiers."""
-    single = [name for name in (scenario.weight, scenario.household, scenario.person) if name is not None]
-    return {*scenario.all_keys, *scenario.numeric_keys, *scenario.strata, *scenario.identifiers, *single}
 
 
 def _look(data: Data, name: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tacita import check, frame
-from tacita.data.identifying import roles, suspects, words_of
+from tacita.data.identifying import suspects, words_of
 from tacita.measures import measure_names
 from tacita.random import fit_for_release
 from tacita.release.step_log import shared_rows
@@ -99,7 +99,7 @@ def _identifiers(release: Release) -> Item:
     there = [name for name in release.scenario.identifiers if name not in release.numbered_anew]
     if there:
         return Item("identifiers", NOT_DONE, f"{check.quoted(there)} declared and still there", "add Remove()")
-    found = suspects(release.data, {*roles(release.scenario), *release.numbered_anew})
+    found = suspects(release.data, {*release.scenario.roles, *release.numbered_anew})
     if found:
         listed = "; ".join(f"{each.column!r}: {each.looks_like}" for each in found[:5])
         way = "name them in identifiers of the scenario and add Remove(), or Remove() by name"

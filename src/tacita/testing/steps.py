@@ -16,6 +16,9 @@ from tacita.release.plan import Plan
 from tacita.release.release import Release
 from tacita.scenario import Scenario
 
+CODE = -98765
+"""A code for not applicable that no file has."""
+
 
 def check_step(step: Step, data: Any, scenario: Scenario) -> None:
     """Nothing if the step keeps its contract; an AssertionError that says what it does not keep.
@@ -40,6 +43,7 @@ def check_step(step: Step, data: Any, scenario: Scenario) -> None:
     if not step.adds_missing:
         _check_missing(given, release)
     _check_smallest(step, given, scenario)
+    _check_not_applicable(step, given, scenario, release)
     if isinstance(step, CellStep):
         _check_parts(step, given, scenario)
 
@@ -115,6 +119,28 @@ def _check_smallest(step: Step, data: Data, scenario: Scenario) -> None:
     """A file of one record is protected or refused in one sentence."""
     made = _perhaps(lambda: _applied(step, data.take(np.array([0])), scenario).data)
     _say(made is None or len(made) <= 1, "makes several records of one")
+
+
+def _check_not_applicable(step: Step, data: Data, scenario: Scenario, release: Release) -> None:
+    """A code for not applicable is no measurement: nothing is made of it, and nobody else gets it."""
+    (change,) = release.changes
+    for name in (each for each in change.cells if each not in change.renewed and not data.variable(each).order):
+        whole, number = frame.is_whole(data.table, name), frame.is_float(data.table, name)
+        if not (whole or number or all(isinstance(value, str | None) for value in data.table[name].to_list())):
+            # Dates, and what is true or false, hold no such code.
+            continue
+        code: Any = CODE if whole else float(CODE) if number else str(CODE)
+        coded = data.record % 6 == 0
+        values = [code if here else value for here, value in zip(coded, data.table[name].to_list(), strict=True)]
+        known = replace(data.variable(name), not_applicable=(*data.variable(name).not_applicable, code))
+        marked = data.with_columns({name: values}, {name: known})
+        made = _perhaps(lambda: _applied(step, marked, scenario).data)  # noqa: B023
+        if made is not None and name in made.columns:
+            here = np.isin(made.record, data.record[coded])
+            shown, others = ({*_texts(made.table[name].filter(rows))} for rows in (here, ~here))
+            # The top of a hierarchy holds everything, and a suppressed cell nothing.
+            _say(shown <= {str(CODE), "*", *([None] if step.adds_missing else [])}, f"changes codes of {name!r}")
+            _say(str(CODE) not in others, f"gives others a code of {name!r} for not applicable")
 
 
 def _check_missing(data: Data, release: Release) -> None:

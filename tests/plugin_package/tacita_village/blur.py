@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import numpy as np
-
 from tacita.data import Data
 from tacita.parameters import Doc, NotEmpty, Share
 from tacita.protect.mechanism import Mechanism
+from tacita.protect.numeric_column import numbers_of, written
 from tacita.protect.step import Applied, CellStep, Context, present
 
 
@@ -38,13 +37,9 @@ class Blur(CellStep):
         blurred = {}
         for name in names:
             factor = 1 + self.share * (2 * context.draws.step(name).uniform(data.record) - 1)
-            values = data.numbers(name)
-            # Codes for not applicable are no measurements, and stay.
-            measured = ~np.isnan(values)
-            kept = data.table[name].to_list()
-            blurred[name] = [
-                new if here else old for new, here, old in zip(values * factor, measured, kept, strict=True)
-            ]
+            given = numbers_of(data, name)
+            # Codes for missing and not applicable are no measurements, and stay.
+            blurred[name] = written(data, name, given, given.values * factor)
         noise = Mechanism("noise", names, {"share": self.share}, perturbs=True)
         return Applied(
             data.with_columns(blurred), mechanisms=(noise,), public=(Mechanism("noise", names, perturbs=True),)

@@ -33,7 +33,8 @@ class RiskThreshold(Result):
     @classmethod
     def for_rate(cls, risk: IndividualRisk, rate: float) -> RiskThreshold:
         """The greatest observed risk that keeps the expected re-identifications within a tolerated rate."""
-        return Curve.of(risk).for_expected(rate * risk.table.size)
+        curve = Curve.of(risk)
+        return curve.for_expected(rate * curve.size)
 
     @property
     def rate(self) -> float:
