@@ -1,4 +1,4 @@
-"""Compiled tables of what all units show, under rules by which a blank helps others too: who agrees with a unit.
+"""Compiled tables of who agrees with a unit, for rules by which a missing value matches any value.
 
 Units that show the same keys have one pattern. Of the units with the pattern P, those count for a unit that shows T
 which have its values on the keys in both. So there is a table for P and every such part of it, filled when it is first
@@ -14,21 +14,12 @@ import numpy as np
 
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.compiled import compiled
-from tacita.protect.suppress.response_loops import (
-    CATEGORIES,
-    CONSERVATIVE,
-    EXPECTED,
-    PARTIAL,
-    SDCMICRO,
-    WILDCARD,
-    whole_again,
-)
 from tacita.protect.suppress.units import Units, Words
 
 SLOTS = 1 << 25
-"""Most places for entries of all tables, of 16 bytes."""
-FAR, FULL = -1.0, -2.0
-"""Instead of a count: this would take too many tables; there is no place for a table."""
+"""Most slots of all tables, of 16 bytes."""
+FULL = -1.0
+"""Instead of a count: there is no room for a table."""
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _USED, _PATTERNS, _MOST, CHANGES = range(4)
@@ -63,21 +54,17 @@ class Tables(NamedTuple):
     following: Ints
     previous: Ints
     """By unit: the next and the last one with the same pattern, or -1."""
-    prints: Words
-    """By place: the number of a table and values, mixed; 0 if free. Different ones are next to never alike."""
-    found: Floats
-    heavy: Floats
-    """By place: records and weights."""
-    showing: Ints
-    """By key and code: how many units show it."""
-    categories: Ints
-    """By key: how many codes are shown."""
+    hashes: Words
+    """By slot: a hash of the number of a table and values; 0 if free. Different ones are next to never alike."""
+    slot_records: Floats
+    slot_weights: Floats
+    """By slot: records and weights."""
     asked: Bools
     """By unit: whether others changed something that concerns it since its last turn."""
     reach: Floats
-    """By unit: the cost of the dearest blanks that it looked at in its last turn."""
+    """By unit: the cost of the dearest suppression that it looked at in its last turn."""
     numbers: Ints
-    """Places used, patterns that occur, the most tables that a pattern may have, changes."""
+    """Slots used, patterns that occur, the most tables that a pattern may have, changes."""
 
 
 def tables_of(
@@ -88,9 +75,9 @@ def tables_of(
     sets = np.arange(1 << keys)
     masks = np.zeros((len(sets), units.words.shape[1]), dtype=np.uint64)
     ternary = np.zeros(len(sets), dtype=np.int64)
-    for place in range(keys):
-        masks[sets >> place & 1 > 0] |= units.fields[place]
-        ternary += (sets >> place & 1) * 3**place
+    for column in range(keys):
+        masks[sets >> column & 1 > 0] |= units.fields[column]
+        ternary += (sets >> column & 1) * 3**column
     made = Tables(
         codes=units.codes,
         known=known,
@@ -107,11 +94,9 @@ def tables_of(
         first=np.full(len(sets), -1),
         following=np.full(size, -1),
         previous=np.full(size, -1),
-        prints=np.zeros(slots, dtype=np.uint64),
-        found=np.zeros(slots),
-        heavy=np.zeros(slots if len(weights) else 0),
-        showing=np.zeros((keys, int(units.codes.max(initial=0)) + 1), dtype=np.int64),
-        categories=np.zeros(keys, dtype=np.int64),
+        hashes=np.zeros(slots, dtype=np.uint64),
+        slot_records=np.zeros(slots),
+        slot_weights=np.zeros(slots if len(weights) else 0),
         asked=asked,
         reach=reach,
         numbers=np.array([0, 0, SLOTS // (3 * size), 0]),
@@ -121,7 +106,7 @@ def tables_of(
 
 
 def fewest_slots(units: Units) -> int:
-    """Places to begin with; more than one unit could need."""
+    """Slots to begin with; more than one unit could need."""
     size, keys = int(units.codes.shape[0]), int(units.codes.shape[1])
     return max(1 << keys + 3, min(SLOTS, 1 << (4 * size * (keys + 1)).bit_length()))
 
@@ -170,28 +155,22 @@ def _count(tables: Tables, unit: int, pattern: int, sign: int) -> None:
         number = tables.ternary[pattern] + tables.ternary[part]
         _add(tables, unit, number, part, sign)
         part = tables.built[number] - 2
-    for column in range(tables.codes.shape[1]):
-        if pattern >> column & 1:
-            code = tables.codes[unit, column]
-            tables.categories[column] -= tables.showing[column, code] > 0
-            tables.showing[column, code] += sign
-            tables.categories[column] += tables.showing[column, code] > 0
 
 
 @compiled
 def _add(tables: Tables, unit: int, number: int, part: int, sign: int) -> None:
-    place, there = _place(tables, unit, number, part)
-    if tables.prints[place] == 0:
-        tables.prints[place] = there
+    slot, there = _slot(tables, unit, number, part)
+    if tables.hashes[slot] == 0:
+        tables.hashes[slot] = there
         tables.numbers[_USED] += 1
-    tables.found[place] += sign * tables.records[unit]
+    tables.slot_records[slot] += sign * tables.records[unit]
     if len(tables.weights):
-        tables.heavy[place] += sign * tables.weights[unit]
+        tables.slot_weights[slot] += sign * tables.weights[unit]
 
 
 @compiled
-def _place(tables: Tables, unit: int, number: int, part: int) -> tuple[np.int64, np.uint64]:
-    """Where a unit's values on the keys of a table are, or would be; and what is written there."""
+def _slot(tables: Tables, unit: int, number: int, part: int) -> tuple[np.int64, np.uint64]:
+    """The slot of a unit's values on the keys of a table, and the hash that is written there."""
     mixed = np.uint64(number + 1) * _SPREAD
     for word in range(tables.words.shape[1]):
         mixed = (mixed ^ (tables.words[unit, word] & tables.masks[part, word])) * _SPREAD
@@ -199,11 +178,11 @@ def _place(tables: Tables, unit: int, number: int, part: int) -> tuple[np.int64,
     mixed = mixed * _SPREAD
     mixed ^= mixed >> np.uint64(29)
     mixed = max(mixed, np.uint64(1))
-    end = np.uint64(len(tables.prints) - 1)
-    place = mixed & end
-    while tables.prints[place] != 0 and tables.prints[place] != mixed:
-        place = (place + np.uint64(1)) & end
-    return np.int64(place), mixed
+    end = np.uint64(len(tables.hashes) - 1)
+    slot = mixed & end
+    while tables.hashes[slot] != 0 and tables.hashes[slot] != mixed:
+        slot = (slot + np.uint64(1)) & end
+    return np.int64(slot), mixed
 
 
 @compiled
@@ -216,29 +195,29 @@ def show(tables: Tables, unit: int, after: int) -> None:
 
 @compiled
 def full(tables: Tables) -> bool:
-    """Whether there is no place for more."""
-    return bool(3 * tables.numbers[_USED] > 2 * len(tables.prints))
+    """Whether there is no room for more."""
+    return bool(3 * tables.numbers[_USED] > 2 * len(tables.hashes))
 
 
 @compiled
-def _agreeing(tables: Tables, unit: int, pattern: int, part: int) -> tuple[float, float]:
+def _agreeing(tables: Tables, unit: int, pattern: int, shared: int) -> tuple[float, float]:
     """The other records with a pattern that have the unit's values on some of its keys, and their weight."""
-    number = tables.ternary[pattern] + tables.ternary[part]
+    number = tables.ternary[pattern] + tables.ternary[shared]
     if tables.built[number] == 0:
         if tables.tables[pattern] >= tables.numbers[_MOST]:
-            return FAR, 0.0
+            return _looked_through(tables, unit, pattern, shared)
         other = tables.first[pattern]
         while other >= 0:
             if full(tables):
                 return FULL, 0.0
-            _add(tables, other, number, part, 1)
+            _add(tables, other, number, shared, 1)
             other = tables.following[other]
         tables.built[number] = tables.last[pattern] + 2
-        tables.last[pattern] = part
+        tables.last[pattern] = shared
         tables.tables[pattern] += 1
-    place, _ = _place(tables, unit, number, part)
-    count = tables.found[place]
-    weight = tables.heavy[place] if len(tables.weights) else count
+    slot, _ = _slot(tables, unit, number, shared)
+    count = tables.slot_records[slot]
+    weight = tables.slot_weights[slot] if len(tables.weights) else count
     if pattern == tables.shown[unit]:
         count -= tables.records[unit]
         weight -= tables.weights[unit] if len(tables.weights) else tables.records[unit]
@@ -246,97 +225,49 @@ def _agreeing(tables: Tables, unit: int, pattern: int, part: int) -> tuple[float
 
 
 @compiled
-def counted(
-    tables: Tables, unit: int, blanks: int, members: int, rule: int, factor: float, enough: float
-) -> tuple[float, float]:
-    """The records, and the weight, that count for a unit on some keys if it blanks some; FAR, or FULL.
+def _looked_through(tables: Tables, unit: int, pattern: int, shared: int) -> tuple[float, float]:
+    """The same where a pattern has too many tables: all units with it are compared."""
+    count, weight = 0.0, 0.0
+    other = tables.first[pattern]
+    while other >= 0:
+        alike = other != unit
+        for word in range(tables.words.shape[1]):
+            alike &= (tables.words[other, word] ^ tables.words[unit, word]) & tables.masks[shared, word] == 0
+        if alike:
+            count += tables.records[other]
+            weight += tables.weights[other] if len(tables.weights) else tables.records[other]
+        other = tables.following[other]
+    return count, weight
 
-    No further than to `enough` records.
+
+@compiled
+def counted(tables: Tables, unit: int, missing: int, members: int, factor: float, enough: float) -> tuple[float, float]:
+    """The records, and the weight, that count for a unit on some keys if some of its keys are missing; or FULL.
+
+    For a complete unit others with missing values count by the factor, 1 under the wildcard rule. The count goes no
+    further than to `enough` records.
     """
-    mine = tables.known[unit] & ~blanks & members
-    complete = mine == members
-    shares = np.ones(tables.codes.shape[1])
-    if complete and rule == CATEGORIES:
-        for column in range(len(shares)):
-            if members >> column & 1:
-                new = tables.showing[column, tables.codes[unit, column]] == 0
-                shares[column] = 1.0 / (tables.categories[column] + new)
-    elif complete and rule == EXPECTED:
-        failed = _shares_of_value(tables, unit, members, shares)
-        if failed < 0:
-            return failed, 0.0
-    itself = tables.weights[unit] if len(tables.weights) else tables.records[unit]
-    whole, whole_weight, part, part_weight = tables.records[unit], itself, 0.0, 0.0
-    for each in range(tables.numbers[_PATTERNS]):
-        pattern = tables.present[each]
-        if tables.first[pattern] < 0:
-            continue
-        share = _share(mine, pattern & members, members, rule, factor, shares)
-        if share == 0.0:
+    mine = tables.known[unit] & ~missing & members
+    whole, part, part_weight = tables.records[unit], 0.0, 0.0
+    whole_weight = tables.weights[unit] if len(tables.weights) else tables.records[unit]
+    for index in range(tables.numbers[_PATTERNS]):
+        pattern = tables.present[index]
+        by_factor = mine == members and pattern & members != members and factor != 1.0
+        if tables.first[pattern] < 0 or (by_factor and factor == 0.0):
             continue
         count, weight = _agreeing(tables, unit, pattern, pattern & mine)
         if count < 0:
             return count, 0.0
-        if share == 1.0:
-            whole += count
-            whole_weight += weight
-        elif rule in (CATEGORIES, EXPECTED):
-            part += share * count
-            part_weight += share * weight
-        else:
+        if by_factor:
             part += count
             part_weight += weight
+        else:
+            whole += count
+            whole_weight += weight
         if whole >= enough:
             break
-    if rule not in (CATEGORIES, EXPECTED):
-        part *= factor
-        part_weight *= factor
-    return whole_again(whole + part), whole_weight + part_weight
-
-
-@compiled
-def _share(mine: int, theirs: int, members: int, rule: int, factor: float, shares: Floats) -> float:
-    """By how much a unit that shows `mine` counts others that agree with it and show `theirs`."""
-    if theirs == members or rule == WILDCARD:
-        return 1.0
-    if rule == SDCMICRO:
-        # The reference program's quirks (`tacita.keys.matching.sdcmicro`).
-        if mine == 0 or (theirs == mine and mine != members):
-            return 1.0
-        single = members & (members - 1) == 0
-        return 0.0 if mine == members and theirs == 0 and not single else factor
-    if mine != members:
-        return 1.0
-    if rule in (CONSERVATIVE, PARTIAL):
-        return factor
-    share = 1.0
-    for column in range(len(shares)):
-        if members & ~theirs & 1 << column:
-            share *= shares[column]
-    return share
-
-
-@compiled
-def _shares_of_value(tables: Tables, unit: int, members: int, shares: Floats) -> float:
-    """By key: the share with the unit's value among other complete records that agree on all other keys."""
-    twins = _complete_and_alike(tables, unit, members, members)
-    for column in range(len(shares)):
-        if members >> column & 1:
-            alike = _complete_and_alike(tables, unit, members & ~(1 << column), members)
-            if alike < 0 or twins < 0:
-                return float(min(alike, twins))
-            shares[column] = (twins - 1) / (alike - 1) if alike > 1 else 0.0
-    return 0.0
-
-
-@compiled
-def _complete_and_alike(tables: Tables, unit: int, part: int, members: int) -> float:
-    total = float(tables.records[unit])
-    for each in range(tables.numbers[_PATTERNS]):
-        pattern = tables.present[each]
-        if pattern & members == members and tables.first[pattern] >= 0:
-            count, _ = _agreeing(tables, unit, pattern, part)
-            if count < 0:
-                return count
-            total += count
-    return total
+    total = whole + factor * part
+    # Ten times 0.3 is 3 and not 3 less rounding (`tacita.keys.matching`).
+    nearest = np.rint(total)
+    total = nearest if abs(total - nearest) <= 1e-13 * total else total
+    return total, whole_weight + factor * part_weight
