@@ -143,7 +143,7 @@ def agreements(problem: Problem, shown: Ints, rows: Ints, members: int, k: int |
     codes, value = units.codes[:, columns], np.array([problem.costs[column] for column in columns])
     others = np.flatnonzero(shown & members)
     most = max(1, int((LOOKS / len(columns)) ** 0.5))
-    rows, others = rows[:: -(-len(rows) // most)], others[:: -(-len(others) // most)]
+    rows, others = rows[:: len(rows) // most + 1], others[:: len(others) // most + 1]
     draws, weights = Draws(variant), np.int64(1) << np.array(columns, dtype=np.int64)
     visible = (shown[others][:, None] & weights) > 0
     found: set[int] = set()

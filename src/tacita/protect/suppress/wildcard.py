@@ -16,7 +16,7 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.progress import Progress, halving, no_progress, part
 from tacita.protect.suppress.problem import WORK, HouseholdVariables, Problem
-from tacita.protect.suppress.recount import frequencies, unsafe_units
+from tacita.protect.suppress.recount import cells_to_restore, frequencies, safe_in_trials, unsafe_units
 from tacita.protect.suppress.units import NO_WEIGHTS
 from tacita.random import Draws
 
@@ -107,10 +107,10 @@ def _one_order(problem: Problem, start: Bools, scarce: Floats, order: int, progr
 
 
 def _whole_households(problem: Problem, shared: HouseholdVariables, shown: Ints, progress: Progress) -> Ints:
-    """Suppress household variables for all members, and then what members need besides, as long as it changes."""
+    """Suppress household variables for all members, repair what that breaks, show again what no member needs."""
     units, choices = problem.units, _choices(problem, 0)
-    everybody = np.ones(len(shown), dtype=bool), np.full(len(shown), np.inf)
     for number in range(2 * MOST_TURNS + len(shown)):
+        everybody = np.ones(len(shown), dtype=bool), np.full(len(shown), np.inf)
         shown = shared.spread(units.known, shown)
         share = halving(progress, number)
         changed = 0
@@ -121,7 +121,23 @@ def _whole_households(problem: Problem, shared: HouseholdVariables, shown: Ints,
         bad = np.flatnonzero(unsafe_units(problem, shown) & units.free)
         changed += _one_round(problem, shown, bad, choices, True, everybody, share)
         if not changed:
-            break
+            before = shown
+            shown = _shown_to_households(problem, shown) if number < MOST_TURNS and not len(bad) else shown
+            if shown is before:
+                break
+    return shown
+
+
+def _shown_to_households(problem: Problem, shown: Ints) -> Ints:
+    """What is shown when household variables are shown again that no member needs, whoever else does, one by one."""
+    rows = cells_to_restore(problem, shown)
+    for number in np.flatnonzero(safe_in_trials(problem, shown, rows)):
+        one = rows.trials(np.array([number]))
+        more = one.shows & ~shown[one.unit] & problem.shared_bits
+        one = one._replace(shows=shown[one.unit] | more)
+        if more.any() and safe_in_trials(problem, shown, one)[0]:
+            shown = shown.copy()
+            shown[one.unit] = one.shows
     return shown
 
 
