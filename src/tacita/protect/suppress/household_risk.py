@@ -17,6 +17,8 @@ from tacita.scenario import MissingRule
 MOST_ROUNDS = 50
 ROUNDING = 1e-9
 """Limits of single records are a little stricter, so that rounding does not put their household above its own."""
+STEPS = 60
+"""Halvings of the level of risk to which members of a household are lowered."""
 
 
 def lower_household_risk(
@@ -52,42 +54,23 @@ def household_caps(risk: Floats, household: Ints, limit: float, free: Bools, flo
     Only the members with the highest risks are lowered, all to the same cap, but nobody below its `floor`, the risk of
     showing as little as possible; infinite for everybody else. Where the limit is out of reach nothing is asked.
     """
-    lowest = np.zeros(len(risk), dtype=bool)
-    while True:
-        caps = _equal_caps(np.where(lowest, floor, risk), household, limit, free & ~lowest)
-        stuck = free & ~lowest & (caps < floor)
-        if not stuck.any():
-            break
-        lowest |= stuck
-    # A little above, so that rounding does not make it impossible.
-    caps = np.where(lowest, floor * (1 + 1e-12), caps)
-    loads = np.bincount(household, weights=_load(np.minimum(caps, risk)))
-    caps[(loads > _load(np.array(limit)) * (1 + 1e-9))[household]] = np.inf
-    return caps
+    # -log(1 - r) adds up over a household, so the level to which members are lowered is found by halving.
+    room, load, least = _load(np.array(limit)), _load(risk), _load(floor * (1 + 1e-12))
 
+    def within(level: Floats) -> Bools:
+        lowered = np.where(free, np.minimum(load, np.maximum(level[household], least)), load)
+        return np.bincount(household, weights=lowered, minlength=len(level)) <= room
 
-def _equal_caps(risk: Floats, household: Ints, limit: float, free: Bools) -> Floats:
-    """The same cap for all members of a household that must be lowered."""
-    room, load = _load(np.array(limit)), _load(risk)
-    order = np.lexsort((np.where(free, risk, -1.0), household))
-    group, loads = household[order], load[order]
-    first = np.r_[True, group[1:] != group[:-1]]
-    start = np.maximum.accumulate(np.where(first, np.arange(len(group)), 0))
-    members = np.bincount(household)[group]
-    rank = np.arange(len(group)) - start
-    running = np.cumsum(loads) - loads
-    before = running - running[start]
-    level = (room - before) / (members - rank)
-    above = (loads > level) & free[order] & (level > 0)
-    caps = np.full(len(group), np.inf)
-    seen = np.full(int(household.max()) + 1, len(group))
-    hit = np.flatnonzero(above)[::-1]
-    seen[group[hit]] = hit
-    lowered = np.arange(len(group)) >= seen[group]
-    caps[lowered] = -np.expm1(-level[seen[group[lowered]]])
-    out = np.empty(len(group))
-    out[order] = caps
-    return out
+    low = np.zeros(int(household.max()) + 1)
+    high = np.full(len(low), float(load.max()))
+    possible, enough = within(low), within(high)
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        inside = within(middle)
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    caps = -np.expm1(-np.maximum(low[household], least))
+    asked = free & (risk > caps) & possible[household] & ~enough[household]
+    return np.where(asked, caps, np.inf)
 
 
 def _load(risk: Floats) -> Floats:

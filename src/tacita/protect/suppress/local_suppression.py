@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita import check
-from tacita.arrays import Bools, Codes, Ints
+from tacita.arrays import Bools, Ints
 from tacita.check import TacitaError
 from tacita.keys.matching import MOST_KEYS
 from tacita.progress import Progress, no_progress, part
@@ -77,7 +77,9 @@ def suppress(request: Request, progress: Progress = no_progress) -> Suppression:
     elif (at_start & units.free).any():
         shown = _searched(problem, part(progress, 0.1, 0.8))
     left = _still_unsafe(problem, shown, part(progress, 0.8, 0.9))
-    if (shown != known).any() and not _every_cell_needed(problem):
+    # The one-way search itself leaves no cell that its record does not need, without risks and households.
+    plain = problem.rule.name == "one_way" and problem.risk is None and problem.shared is None
+    if (shown != known).any() and not plain:
         shown, for_others = restored(problem, shown, part(progress, 0.9, 1.0))
         left = _still_unsafe(problem, shown)
     gone = _by_record(known & ~shown, problem, request)
@@ -118,11 +120,6 @@ def _searched(problem: Problem, progress: Progress) -> Ints:
         other = give_back(asked, other)
     cheaper = units.total_cost(other, problem.costs) < units.total_cost(shown, problem.costs)
     return other if cheaper and not (unsafe_units(problem, other) & units.free).any() else shown
-
-
-def _every_cell_needed(problem: Problem) -> bool:
-    """Whether the search itself shows every cell again that its record does not need."""
-    return problem.rule.name == "one_way" and problem.risk is None and problem.shared is None
 
 
 def _still_unsafe(problem: Problem, shown: Ints, progress: Progress = no_progress) -> Bools:
@@ -170,12 +167,7 @@ def _check_size(request: Request) -> None:
         )
     if k > size:
         raise TacitaError(f"k must be at most the {size:,} records of the file; got {k}.")
-    if strata is not None:
-        _check_strata(strata, k)
-
-
-def _check_strata(strata: Codes, k: int) -> None:
-    sizes = np.bincount(strata)
+    sizes = np.bincount(strata) if strata is not None else np.array([size])
     small = int(((sizes > 0) & (sizes < k)).sum())
     if small:
         raise TacitaError(

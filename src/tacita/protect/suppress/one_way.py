@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import cache
 from itertools import count
 
 import numpy as np
 
-from tacita.arrays import Bools, Floats, Ints
+from tacita.arrays import Floats, Ints
 from tacita.progress import Progress, halving, no_progress, part
-from tacita.protect.suppress.problem import WORK, Problem, Risk
-from tacita.protect.suppress.requirements import Demands, Requirement, demands_of, union
+from tacita.protect.suppress.problem import WORK, Problem
+from tacita.protect.suppress.requirements import demands_of, union
 from tacita.protect.suppress.sweep import counted, few_keys, meeting, sets_to_try, sweep, violating
 from tacita.protect.suppress.units import Units
 
@@ -74,8 +75,8 @@ def step_back(problem: Problem, shown: Ints, variant: int, progress: Progress) -
     rows = np.flatnonzero(violating(units, shown, needs, risk) & units.free)
     if not len(rows):
         return shown
-    counts, demands = _Counts(units, shown, rows), demands_of(needs)
-    limited = [need for need in needs if need.limits is not None]
+    counts, demands = _counts_of(units, shown, rows), demands_of(needs)
+    limited = any(need.limits is not None for need in needs)
     every, most = union(needs), None if limited else max(need.k for need in needs)
     before = shown[rows]
     after = before.copy()
@@ -85,7 +86,14 @@ def step_back(problem: Problem, shown: Ints, variant: int, progress: Progress) -
         possible = before[waiting] & every & members == members
         if possible.any():
             some = waiting[possible]
-            safe = _safe(counts, some, members, demands, limited, risk)
+            safe = np.ones(len(some), dtype=bool)
+            for need in needs:
+                if need.limits is not None and risk is not None:
+                    f, weight = counts(members & need.members)
+                    many = f[some].astype(np.float64)
+                    safe &= risk(many, weight[some] if len(weight) else many) <= need.limits[rows[some]]
+            for inside, k in demands.of(members):
+                safe &= counts(inside)[0][some] >= k if safe.any() else False
             after[some[safe]] = before[some[safe]] & ~every | members
             waiting = np.setdiff1d(waiting, some[safe], assume_unique=True)
         if not len(waiting):
@@ -95,41 +103,18 @@ def step_back(problem: Problem, shown: Ints, variant: int, progress: Progress) -
     return shown
 
 
-class _Counts:
-    """What some units count on any set of keys that they show, worked out when it is asked for."""
+def _counts_of(units: Units, shown: Ints, rows: Ints) -> Callable[[int], tuple[Ints, Floats]]:
+    """By row the records, and the sum of weights, that show the same on any set of keys; worked out once for each."""
 
-    def __init__(self, units: Units, shown: Ints, rows: Ints) -> None:
-        self.units, self.shown, self.rows = units, shown, rows
-        self.known: dict[int, tuple[Ints, Floats]] = {}
+    @cache
+    def counts(members: int) -> tuple[Ints, Floats]:
+        there = np.flatnonzero(shown[rows] & members == members)
+        every, sums = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows) if len(units.weights) else 0)
+        every[there], weight = counted(units, shown, members, rows[there])
+        sums[there[: len(weight)]] = weight
+        return every, sums
 
-    def on(self, members: int) -> tuple[Ints, Floats]:
-        """By row the records, and the sum of weights, that show the same on a set of keys."""
-        if members not in self.known:
-            there = np.flatnonzero(self.shown[self.rows] & members == members)
-            f, weight = counted(self.units, self.shown, members, self.rows[there])
-            every = np.zeros(len(self.rows), dtype=np.int64)
-            every[there] = f
-            sums = np.zeros(len(self.rows) if len(weight) else 0)
-            sums[there[: len(weight)]] = weight
-            self.known[members] = every, sums
-        return self.known[members]
-
-
-def _safe(
-    counts: _Counts, some: Ints, members: int, demands: Demands, limited: Sequence[Requirement], risk: Risk | None
-) -> Bools:
-    """Which of some units would meet all requirements if they showed exactly `members`."""
-    safe = np.ones(len(some), dtype=bool)
-    for need in limited:
-        if need.limits is not None and risk is not None:
-            f, weight = counts.on(members & need.members)
-            count = f[some].astype(np.float64)
-            safe &= risk(count, weight[some] if len(weight) else count) <= need.limits[counts.rows[some]]
-    for inside, k in demands.of(members):
-        if not safe.any():
-            break
-        safe &= counts.on(inside)[0][some] >= k
-    return safe
+    return counts
 
 
 def give_back(problem: Problem, shown: Ints, progress: Progress = no_progress) -> Ints:

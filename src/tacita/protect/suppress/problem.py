@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita.arrays import Bools, Codes, Floats, Ints
-from tacita.protect.suppress.requirements import Requirement, bits, union
+from tacita.protect.suppress.requirements import Requirement, bits
 from tacita.protect.suppress.units import Units, units_of
 from tacita.risk.identity.household_risk import at_least_one
 from tacita.risk.identity.negative_binomial import expected_reciprocal
@@ -155,11 +155,6 @@ class Problem(NamedTuple):
     """Keys that are never suppressed, as bits: the strata, and those in which a missing value means something else."""
 
     @property
-    def shared_bits(self) -> int:
-        """The keys that go for whole households, as bits."""
-        return 0 if self.shared is None else self.shared.bits
-
-    @property
     def by_value(self) -> list[int]:
         """The keys, those whose cells cost most first."""
         return sorted(range(self.units.codes.shape[1]), key=lambda column: (-self.costs[column], column))
@@ -198,8 +193,3 @@ def _apart(request: Request) -> Ints | None:
     if not limits:
         return None
     return np.unique(np.column_stack(limits), axis=0, return_inverse=True)[1].ravel()
-
-
-def all_members(problem: Problem) -> int:
-    """All keys that something is asked of."""
-    return union(problem.needs) | (0 if problem.goal is None else problem.goal.members)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +12,8 @@ from tacita.keys.matching import Keys
 from tacita.keys.missing_rules import matching_counts, shown_fully
 from tacita.keys.source import distinct_keys
 from tacita.progress import Progress, no_progress
-from tacita.protect.suppress.problem import WORK, Problem, Risk
-from tacita.protect.suppress.requirements import Requirement, columns_of
+from tacita.protect.suppress.problem import WORK, Problem
+from tacita.protect.suppress.requirements import columns_of
 from tacita.protect.suppress.units import Units, suppressed
 from tacita.risk.identity.household_risk import at_least_one
 from tacita.scenario import MissingRule
@@ -42,31 +41,17 @@ def _key_totals(codes: Codes, records: Ints, weights: Floats) -> tuple[Keys, Int
     return Keys(keys, totals), row, carried
 
 
-def unsafe(
-    codes: Codes,
-    records: Ints,
-    weights: Floats,
-    needs: Sequence[Requirement],
-    rule: MissingRule,
-    risk: Risk | None = None,
-    progress: Progress = no_progress,
-) -> Bools:
-    """Which rows do not meet every requirement."""
-    out = np.zeros(len(codes), dtype=bool)
+def unsafe_units(problem: Problem, shown: Ints, progress: Progress = no_progress) -> Bools:
+    """Which units do not meet every requirement with what all units show; household limits apart."""
+    units, needs, risk = problem.units, problem.needs, problem.risk
+    codes, out = suppressed(units.codes, shown), np.zeros(len(shown), dtype=bool)
     for number, need in enumerate(needs):
         progress(number / len(needs), WORK)
-        f, weight = frequencies(codes, records, weights, need.members, rule)
+        f, weight = frequencies(codes, units.records, units.weights, need.members, problem.rule)
         out |= f < need.k
         if need.limits is not None and risk is not None:
             out |= risk(f, weight) > need.limits
     return out
-
-
-def unsafe_units(problem: Problem, shown: Ints, progress: Progress = no_progress) -> Bools:
-    """Which units do not meet every requirement with what all units show; household limits apart."""
-    units = problem.units
-    codes = suppressed(units.codes, shown)
-    return unsafe(codes, units.records, units.weights, problem.needs, problem.rule, problem.risk, progress)
 
 
 def record_risks(problem: Problem, shown: Ints) -> Floats:
@@ -163,7 +148,7 @@ def cells_to_restore(problem: Problem, shown: Ints) -> Rows:
             trial = np.cumsum(np.r_[0, np.diff(shared.household[unit]) != 0])
         parts.append(Rows(unit, shown[unit] | 1 << column, trial + count))
         count += parts[-1].size - count if len(unit) else 0
-    own = gone & ~problem.shared_bits
+    own = gone if shared is None else gone & ~shared.bits
     unit = np.flatnonzero(own & (own - 1))
     parts.append(Rows(unit, shown[unit] | own[unit], np.arange(len(unit)) + count))
     return Rows(*(np.concatenate(each) for each in zip(*parts, strict=True)))

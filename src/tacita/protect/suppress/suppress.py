@@ -17,7 +17,7 @@ from tacita.protect.mechanism import Mechanism
 from tacita.protect.only import chosen_records, unknown_numbers
 from tacita.protect.step import Applied, CellStep, Context, present
 from tacita.protect.suppress.local_suppression import Suppression, suppress
-from tacita.protect.suppress.task import Asked, Task, check_keys, task_of
+from tacita.protect.suppress.task import Task, check_keys, task_of
 from tacita.scenario import Scenario
 
 
@@ -41,19 +41,12 @@ class Suppress(CellStep):
     [('f', 'north'), ('f', 'north'), (None, 'south'), (None, 'south')]
     """
 
-    k: Annotated[
-        int | None,
-        AtLeast(2),
-        Doc("Every record must count so many; none: the key set's k, else the policy's, unless a risk is asked for."),
-    ] = None
+    k: Annotated[int | None, AtLeast(2), Doc("What every record must count; none: the key set's or policy's k.")] = None
     importance: Annotated[
-        Mapping[str, int] | str,
-        OneOf(("suda",)),
-        Doc("By key its rank, 1 the most important, which is suppressed last; `suda`: by contribution to SUDA scores."),
+        Mapping[str, int] | str, OneOf(("suda",)), Doc("By key its rank, 1 is suppressed last; `suda`: by SUDA scores.")
     ] = field(default_factory=dict, kw_only=True)
     combs: Annotated[
-        Any,
-        Doc("Sizes of combinations of the main keys, as [3, 4], or with a k each, as {3: 10, 4: 5}; none: all keys."),
+        Any, Doc("Sizes of combinations of the main keys, as [3, 4], or with a k each, as {3: 10}; none: all keys.")
     ] = field(default=(), kw_only=True)
     key_sets: Annotated[
         tuple[str, ...], Doc("The key sets to protect, `keys` the main one; none: all of the scenario.")
@@ -65,8 +58,7 @@ class Suppress(CellStep):
         Mapping[str, tuple[str, ...]], Doc("By key the variables that would give it away: they are suppressed with it.")
     ] = field(default_factory=dict, kw_only=True)
     household_variables: Annotated[
-        tuple[str, ...] | None,
-        Doc("Keys that are suppressed for a whole household or not at all; none: the scenario's."),
+        tuple[str, ...] | None, Doc("Keys suppressed for a whole household or not at all; none: the scenario's.")
     ] = field(default=None, kw_only=True)
     risk: Annotated[
         float | bool | None, Share(zero=False), Doc("The greatest individual risk; true: the policy's.")
@@ -74,7 +66,7 @@ class Suppress(CellStep):
     household_risk: Annotated[
         float | bool | None,
         Share(zero=False),
-        Doc("The greatest household risk, on the first key set; true: the policy's."),
+        Doc("The greatest household risk, on the first key set; true: policy's."),
     ] = field(default=None, kw_only=True)
 
     selects_itself: ClassVar[bool] = True
@@ -95,7 +87,7 @@ class Suppress(CellStep):
         free = None
         if self.only is not None:
             free = chosen_records(self.only, ordered, context.scenario, context.policy, context.original)
-        task = task_of(self._asked(context), ordered, context.scenario, context.policy, free)
+        task = task_of(self, ordered, context.scenario, context.policy, free)
         self._check_ghosts(task, data, context.scenario)
         found = suppress(task.request, rising(context.progress))
         gone = np.empty_like(found.gone)
@@ -108,19 +100,6 @@ class Suppress(CellStep):
         figures = _figures(found, task)
         suppression = Mechanism("suppression", tuple(cells), {"rule": figures["rule"], "cells": figures["cells"]})
         return Applied(data.blanked(cells), remarks, figures, (suppression,), (suppression.told("cells"),))
-
-    def _asked(self, context: Context) -> Asked:
-        """What is asked for, with limits of the policy."""
-        limits = []
-        for name in ("risk", "household_risk"):
-            value, known = getattr(self, name), getattr(context.policy, name)
-            if value is True and known is None:
-                raise TacitaError(f"the policy has no {name}; pass {name}=0.1 to the step.")
-            limits.append(known if value is True else value)
-        return Asked(
-            self.k, self.importance, self.combs, self.key_sets, self.strata, self.household_variables, limits[0],
-            limits[1], self.risk is True,
-        )  # fmt: skip
 
     def _check_ghosts(self, task: Task, data: Data, scenario: Scenario) -> None:
         """Suppressing a ghost must not undo what suppression and measures rest on."""

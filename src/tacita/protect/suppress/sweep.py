@@ -8,7 +8,7 @@ own record could show, since all larger sets were tried before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -170,10 +170,15 @@ def sweep(
     problem: Problem, shown: Ints, need: Requirement, variant: int = 0, progress: Progress = no_progress
 ) -> tuple[Ints, int]:
     """What each unit shows so that one requirement holds for all that may be changed, and the looks that it took."""
-    inside = shown & need.members
-    order = _sets_of_sweep(problem, inside, need, variant)
-    place = _sweep if need.limits is None else _sweep_with_limits
-    looks = place(problem, inside, need, order, progress)
+    inside, waiting = shown & need.members, np.flatnonzero(problem.units.free)
+    place = _placing(problem, inside, need) if need.limits is None else _placing_with_limits(problem, inside, need)
+    looks, all_units = 0, len(waiting)
+    for members in _sets_of_sweep(problem, inside, need, variant):
+        if not len(waiting):
+            break
+        progress(1 - len(waiting) / all_units, WORK)
+        waiting, asked = place(waiting, members)
+        looks += (len(inside) + 4 * asked) * (asked > 0)
     return shown & ~need.members | inside, looks
 
 
@@ -192,47 +197,39 @@ def _sets_of_sweep(problem: Problem, inside: Ints, need: Requirement, variant: i
     yield from sets_to_try(problem, inside, np.flatnonzero(units.free), members, k, variant)
 
 
-def _sweep(problem: Problem, inside: Ints, need: Requirement, order: Iterable[int], progress: Progress) -> int:
+Placing = Callable[[Ints, int], tuple[Ints, int]]
+"""Places waiting units that are safe on a set of keys; who waits then, and how many were asked."""
+
+
+def _placing(problem: Problem, inside: Ints, need: Requirement) -> Placing:
     # Numba loads when the first file is suppressed, not with the package.
     from tacita.protect.suppress.one_way_loops import place_on
 
     units = problem.units
-    waiting, others = np.flatnonzero(units.free), np.flatnonzero(~units.free)
+    others = np.flatnonzero(~units.free)
     # Room for those that may not be changed, and for as many groups as there are units.
     words, shown, records = np.empty_like(units.words), np.empty_like(inside), np.empty_like(inside)
-    groups, looks, all_units = len(others), 0, len(waiting)
+    groups = len(others)
     words[:groups], shown[:groups], records[:groups] = units.words[others], inside[others], units.records[others]
-    for members in order:
-        if not len(waiting):
-            break
-        progress(1 - len(waiting) / all_units, WORK)
+
+    def place(waiting: Ints, members: int) -> tuple[Ints, int]:
+        nonlocal groups
         mask = units.mask(members)
-        stay, groups, wanted = place_on(
+        stay, groups, asked = place_on(
             units.words, inside, units.records, waiting, words, shown, records, groups, mask, members, need.k
         )
-        waiting = waiting[:stay]
-        looks += (len(inside) + 4 * wanted) * (wanted > 0)
-    return looks
+        return waiting[:stay], asked
+
+    return place
 
 
-def _sweep_with_limits(
-    problem: Problem, inside: Ints, need: Requirement, order: Iterable[int], progress: Progress
-) -> int:
-    units = problem.units
-    waiting = np.flatnonzero(units.free)
-    looks, all_units = 0, len(waiting)
-    for members in order:
-        if not len(waiting):
-            break
-        progress(1 - len(waiting) / all_units, WORK)
-        possible = inside[waiting] & members == members
-        wanted = waiting[possible]
+def _placing_with_limits(problem: Problem, inside: Ints, need: Requirement) -> Placing:
+    def place(waiting: Ints, members: int) -> tuple[Ints, int]:
+        wanted = waiting[inside[waiting] & members == members]
         if not len(wanted):
-            continue
-        looks += len(inside) + 4 * len(wanted)
-        safe = enough(units, inside, members, wanted, need, problem.risk)
-        inside[wanted[safe]] = members
-        keep = np.ones(len(waiting), dtype=bool)
-        keep[np.flatnonzero(possible)[safe]] = False
-        waiting = waiting[keep]
-    return looks
+            return waiting, 0
+        placed = wanted[enough(problem.units, inside, members, wanted, need, problem.risk)]
+        inside[placed] = members
+        return np.setdiff1d(waiting, placed, assume_unique=True), len(wanted)
+
+    return place

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,21 +25,10 @@ from tacita.protect.suppress.problem import (
 from tacita.protect.suppress.requirements import Requirement, bits, of_sizes
 from tacita.scenario import KeySet, Scenario
 
+if TYPE_CHECKING:
+    from tacita.protect.suppress.suppress import Suppress
+
 MAIN = "keys"
-
-
-class Asked(NamedTuple):
-    """What the step asks for."""
-
-    k: int | None = None
-    importance: Mapping[str, int] | str = ""
-    combs: Any = ()
-    key_sets: tuple[str, ...] = ()
-    strata: tuple[str, ...] | None = None
-    household_variables: tuple[str, ...] | None = None
-    risk: float | None = None
-    household_risk: float | None = None
-    risk_by_policy: bool = False
 
 
 class Task(NamedTuple):
@@ -50,8 +39,9 @@ class Task(NamedTuple):
     remarks: tuple[str, ...]
 
 
-def task_of(asked: Asked, data: Data, scenario: Scenario, policy: Policy, free: Bools | None) -> Task:
+def task_of(asked: Suppress, data: Data, scenario: Scenario, policy: Policy, free: Bools | None) -> Task:
     """The suppression of a file, in which only some records may be changed; the file is in the order of its numbers."""
+    risk, household_risk = (_limit(name, getattr(asked, name), policy) for name in ("risk", "household_risk"))
     sets = _key_sets(asked, scenario)
     strata = scenario.strata if asked.strata is None else asked.strata
     check.columns_exist("strata", strata, data.columns)
@@ -63,11 +53,11 @@ def task_of(asked: Asked, data: Data, scenario: Scenario, policy: Policy, free: 
     weights = survey_weights(data, scenario)
     attack = attack_probabilities(scenario.attack, len(data), scenario.attack_probability, weights)
     costs = dict(zip(names, costs_of(names, _ranks(asked.importance, data, scenario, names)), strict=True))
-    limited = asked.risk is not None or asked.household_risk is not None
+    limited = risk is not None or household_risk is not None
     kept, remarks = _never_suppressed(keys, data, scenario)
     request = Request(
         codes=np.stack([data.coded(name, scenario.not_applicable.get(name, ())).codes for name in keys], axis=1),
-        needs=[need for name in sets for need in _requirements(name, sets[name], keys, asked, policy, attack)],
+        needs=[need for name in sets for need in _requirements(name, sets[name], keys, asked, policy, risk, attack)],
         costs=[costs[name] for name in keys],
         rule=scenario.missing,
         strata=_stratum_numbers(strata, data) if strata else None,
@@ -75,13 +65,13 @@ def task_of(asked: Asked, data: Data, scenario: Scenario, policy: Policy, free: 
         weights=weights if limited else None,
         risk=link_risk(_population_ratio(scenario, len(data)), scenario.attack) if limited else None,
         shared=_household_variables(asked, keys, data, scenario),
-        goal=_household_limit(asked, next(iter(sets.values())), keys, data, scenario, attack),
+        goal=_household_limit(household_risk, next(iter(sets.values())), keys, data, scenario, attack),
         kept=kept,
     )
     return Task(keys, request, remarks)
 
 
-def _key_sets(asked: Asked, scenario: Scenario) -> dict[str, KeySet]:
+def _key_sets(asked: Suppress, scenario: Scenario) -> dict[str, KeySet]:
     """The key sets to protect."""
     sets = scenario.sets
     if not sets:
@@ -101,8 +91,22 @@ def check_keys(what: str, names: Iterable[str], keys: Sequence[str]) -> None:
         raise TacitaError(f"{what} must be of keys; {check.quoted(outside)} not among {check.quoted(keys)}.")
 
 
+def _limit(name: str, value: float | bool | None, policy: Policy) -> float | None:
+    """The limit of a risk that the step asks for; true: the policy's."""
+    known: float | None = getattr(policy, name)
+    if value is True and known is None:
+        raise TacitaError(f"the policy has no {name}; pass {name}=0.1 to the step.")
+    return known if value is True else value
+
+
 def _requirements(
-    name: str, key_set: KeySet, keys: Sequence[str], asked: Asked, policy: Policy, attack: Floats
+    name: str,
+    key_set: KeySet,
+    keys: Sequence[str],
+    asked: Suppress,
+    policy: Policy,
+    risk: float | None,
+    attack: Floats,
 ) -> list[Requirement]:
     """What must hold on one key set."""
     needs: list[Requirement] = []
@@ -110,8 +114,8 @@ def _requirements(
     only_risk = asked.k is None and not asked.combs and (asked.risk is not None or asked.household_risk is not None)
     if not only_risk:
         needs += _counts(name, columns, asked.k or key_set.k or policy.k, asked.combs)
-    if asked.risk is not None and columns:
-        limit = key_set.risk if asked.risk_by_policy and key_set.risk is not None else asked.risk
+    if risk is not None and columns:
+        limit = key_set.risk if asked.risk is True and key_set.risk is not None else risk
         needs.append(Requirement(bits(columns), 1, link_limits(limit, attack)))
     return needs
 
@@ -175,7 +179,7 @@ def _households(data: Data, scenario: Scenario) -> Ints:
 
 
 def _household_variables(
-    asked: Asked, keys: tuple[str, ...], data: Data, scenario: Scenario
+    asked: Suppress, keys: tuple[str, ...], data: Data, scenario: Scenario
 ) -> HouseholdVariables | None:
     if asked.household_variables is None:
         names = [name for name in scenario.household_variables if name in keys and scenario.household]
@@ -188,12 +192,12 @@ def _household_variables(
 
 
 def _household_limit(
-    asked: Asked, key_set: KeySet, keys: tuple[str, ...], data: Data, scenario: Scenario, attack: Floats
+    limit: float | None, key_set: KeySet, keys: tuple[str, ...], data: Data, scenario: Scenario, attack: Floats
 ) -> HouseholdLimit | None:
-    if asked.household_risk is None:
+    if limit is None:
         return None
     members = bits(keys.index(each) for each in key_set.keys if each in keys)
-    return HouseholdLimit(members, asked.household_risk, _households(data, scenario), attack)
+    return HouseholdLimit(members, limit, _households(data, scenario), attack)
 
 
 def _never_suppressed(keys: tuple[str, ...], data: Data, scenario: Scenario) -> tuple[int, tuple[str, ...]]:

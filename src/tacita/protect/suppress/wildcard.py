@@ -8,7 +8,7 @@ record: showing it again would be cheaper, so it cannot be safe.
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,13 +39,8 @@ FIRST_SETS = 12
 """So many sets of keys are looked at first, then four times as many."""
 
 
-class Choices(NamedTuple):
-    """What a unit could suppress."""
-
-    sets: Ints
-    """Sets of keys, the cheapest first; keys that are always shown are never in one."""
-    cost: Floats
-    """By set of keys."""
+Choices = tuple[Ints, Floats]
+"""Sets of keys that a unit could suppress, the cheapest first; and by set of keys its cost."""
 
 
 def suppress_wildcard(problem: Problem, progress: Progress = no_progress) -> Ints:
@@ -122,18 +117,18 @@ def _whole_households(problem: Problem, shared: HouseholdVariables, shown: Ints,
         changed += _one_round(problem, shown, bad, choices, True, everybody, share)
         if not changed:
             before = shown
-            shown = _shown_to_households(problem, shown) if number < MOST_TURNS and not len(bad) else shown
+            shown = _shown_to_households(problem, shared, shown) if number < MOST_TURNS and not len(bad) else shown
             if shown is before:
                 break
     return shown
 
 
-def _shown_to_households(problem: Problem, shown: Ints) -> Ints:
+def _shown_to_households(problem: Problem, shared: HouseholdVariables, shown: Ints) -> Ints:
     """What is shown when household variables are shown again that no member needs, whoever else does, one by one."""
     rows = cells_to_restore(problem, shown)
     for number in np.flatnonzero(safe_in_trials(problem, shown, rows)):
         one = rows.trials(np.array([number]))
-        more = one.shows & ~shown[one.unit] & problem.shared_bits
+        more = one.shows & ~shown[one.unit] & shared.bits
         one = one._replace(shows=shown[one.unit] | more)
         if more.any() and safe_in_trials(problem, shown, one)[0]:
             shown = shown.copy()
@@ -155,7 +150,7 @@ def _choices(problem: Problem, order: int) -> Choices:
     if order > 1:
         gain = gain * (0.5 + Draws(order).uniform(sets, 1))
     ordered = np.lexsort((sets, -gain, cost))
-    return Choices(ordered[ordered & problem.fixed == 0], cost)
+    return ordered[ordered & problem.fixed == 0], cost
 
 
 def _one_round(
@@ -180,8 +175,7 @@ def _one_round(
     limited = problem.risk is not None and any(need.limits is not None for need in problem.needs)
     weights = units.weights if limited else NO_WEIGHTS
     turns_of = _turns_with_limits if limited else _turns
-    if given:
-        choices = choices._replace(sets=choices.sets[choices.sets & given == 0])
+    choices = choices[0][choices[0] & given == 0], choices[1]
     done, changed, slots = 0, 0, wildcard_tables.fewest_slots(units)
     while done < len(turns):
         tables = wildcard_tables.tables_of(units, shown, known, weights, *pending, slots)
@@ -232,7 +226,7 @@ def _turns_with_limits(
         chosen = _choice(problem, tables, unit, choices, only_more)
         if chosen is None:
             return number, changed
-        changed += settle(tables, unit, *chosen, needed, choices.cost)
+        changed += settle(tables, unit, *chosen, needed, choices[1])
     return len(turns), changed
 
 
@@ -241,10 +235,10 @@ def _choice(problem: Problem, tables: Tables, unit: int, choices: Choices, only_
 
     And the cost of the dearest suppression that mattered, infinite where nothing was enough.
     """
-    cost, now = choices.cost, int(tables.known[unit] & ~tables.shown[unit])
+    (sets, cost), now = choices, int(tables.known[unit] & ~tables.shown[unit])
     safe = _safe_with(problem, tables, unit, np.array([now]))
     safe_now = safe is not None and bool(safe[0])
-    sets = choices.sets[choices.sets & ~tables.known[unit] == 0]
+    sets = sets[sets & ~tables.known[unit] == 0]
     sets = sets[sets & now == now] if only_more else sets
     if safe_now:
         sets = sets[: 0 if only_more else int(np.searchsorted(cost[sets], cost[now]))]

@@ -78,29 +78,15 @@ def tables_of(
     for column in range(keys):
         masks[sets >> column & 1 > 0] |= units.fields[column]
         ternary += (sets >> column & 1) * 3**column
+    none, nobody = np.full(len(sets), -1), np.full(size, -1)
     made = Tables(
-        codes=units.codes,
-        known=known,
-        shown=shown,
-        records=units.records.astype(np.float64),
-        weights=weights,
-        words=units.words,
-        masks=masks,
-        ternary=ternary,
-        built=np.zeros(3**keys, dtype=np.int64),
-        last=np.full(len(sets), -1),
-        tables=np.zeros(len(sets), dtype=np.int64),
-        present=np.empty(len(sets), dtype=np.int64),
-        first=np.full(len(sets), -1),
-        following=np.full(size, -1),
-        previous=np.full(size, -1),
-        hashes=np.zeros(slots, dtype=np.uint64),
-        slot_records=np.zeros(slots),
-        slot_weights=np.zeros(slots if len(weights) else 0),
-        asked=asked,
-        reach=reach,
+        codes=units.codes, known=known, shown=shown, records=units.records.astype(np.float64), weights=weights,
+        words=units.words, masks=masks, ternary=ternary, built=np.zeros(3**keys, dtype=np.int64), last=none,
+        tables=np.zeros_like(none), present=np.empty_like(none), first=none.copy(), following=nobody,
+        previous=nobody.copy(), hashes=np.zeros(slots, dtype=np.uint64), slot_records=np.zeros(slots),
+        slot_weights=np.zeros(slots if len(weights) else 0), asked=asked, reach=reach,
         numbers=np.array([0, 0, SLOTS // (3 * size), 0]),
-    )
+    )  # fmt: skip
     _enter_all(made)
     return made
 
@@ -133,19 +119,6 @@ def _enter(tables: Tables, unit: int, pattern: int) -> None:
         tables.previous[head] = unit
     tables.first[pattern] = unit
     _count(tables, unit, pattern, 1)
-
-
-@compiled
-def _leave(tables: Tables, unit: int, pattern: int) -> None:
-    """Take a unit out of its pattern, and of all tables of it."""
-    before, after = tables.previous[unit], tables.following[unit]
-    if before >= 0:
-        tables.following[before] = after
-    else:
-        tables.first[pattern] = after
-    if after >= 0:
-        tables.previous[after] = before
-    _count(tables, unit, pattern, -1)
 
 
 @compiled
@@ -187,8 +160,15 @@ def _slot(tables: Tables, unit: int, number: int, part: int) -> tuple[np.int64, 
 
 @compiled
 def show(tables: Tables, unit: int, after: int) -> None:
-    """Let a unit show other keys."""
-    _leave(tables, unit, tables.shown[unit])
+    """Let a unit show other keys: it leaves its pattern and the tables of it, and enters others."""
+    pattern, before, behind = tables.shown[unit], tables.previous[unit], tables.following[unit]
+    if before >= 0:
+        tables.following[before] = behind
+    else:
+        tables.first[pattern] = behind
+    if behind >= 0:
+        tables.previous[behind] = before
+    _count(tables, unit, pattern, -1)
     tables.shown[unit] = after
     _enter(tables, unit, after)
 
