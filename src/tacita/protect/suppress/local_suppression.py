@@ -118,8 +118,10 @@ def _searched(problem: Problem, progress: Progress) -> Ints:
     other = search(problem._replace(needs=together), part(progress, 0.8, 1.0))
     if problem.rule.name == "one_way":
         other = give_back(asked, other)
-    cheaper = units.total_cost(other, problem.costs) < units.total_cost(shown, problem.costs)
-    return other if cheaper and not (unsafe_units(problem, other) & units.free).any() else shown
+    better = units.total_cost(other, problem.costs) < units.total_cost(shown, problem.costs)
+    if problem.rule.name == "own_category":
+        better |= bool((unsafe_units(problem, shown) & units.free).any())
+    return other if better and not (unsafe_units(problem, other) & units.free).any() else shown
 
 
 def _still_unsafe(problem: Problem, shown: Ints, progress: Progress = no_progress) -> Bools:
