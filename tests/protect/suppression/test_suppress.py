@@ -52,7 +52,7 @@ def test_the_log_tells_cells_and_records_of_both_kinds() -> None:
     assert figures["touched_because_of_others"] == (touched & ~start).sum() > 0
     assert {name: count for name, count in figures["cells"].items() if count} == dict(change.suppressed)
     assert f"{start.sum():,} records violated" in str(change)
-    assert "touched because one that they counted on was suppressed" in str(change)
+    assert "touched because one that they counted on was blanked" in str(change)
     again = tc.Plan([tc.Suppress(k=3)]).apply(release, who)
     assert "no record violates" in str(again.changes[0])
 

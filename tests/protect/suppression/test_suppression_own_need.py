@@ -6,7 +6,7 @@ import pytest
 import slow_suppression as twins
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from suppression_problems import RULES, codes_of, drawn, files, released, suppress, whole
+from suppression_problems import RULES, codes_of, drawn, files, suppress, whole
 
 import tacita as tc
 from strategies import quietly
@@ -59,15 +59,19 @@ def test_safe_and_no_cell_wasted_unsaid(rule: str, seed: int) -> None:
     assert few <= 3
 
 
-def test_company_that_could_leave_leaves() -> None:
-    """Records that are blanked to keep another company, but could join a group that is safe, do so."""
+def test_company_that_could_leave_is_said() -> None:
+    """Records that keep another company, but could join a group that is safe, stay, and their cells are counted."""
     codes = codes_of((3, 9), (2, 7), (1, 7), (1, 7), (1, 1), (1, 2), (1, 3), (1, 4), (8, 8), (8, 8), (8, 8))
     rule = MissingRule("own_category")
     found = suppress(codes, whole(2, 3), [1.0, 1.0], rule)
-    # (3, 9) shares nothing with anybody. The first key alone would keep six records together, but then only (2, 7) is
-    # left to hide with it; so nobody but those that are alike can show anything.
-    assert released(codes, found.gone) == [(0, 0)] * 8 + [(8, 8)] * 3
-    assert twins.unneeded(codes, found.gone, whole(2, 3), rule) == []
+    assert not twins.unsafe(codes * ~found.gone, whole(2, 3), rule).any()
+    # (3, 9) shares nothing with anybody, so others must go all the way with it.
+    assert found.gone[0].all()
+    assert not found.gone[8:].any()
+    assert set(twins.unneeded(codes, found.gone, whole(2, 3), rule)) <= set(
+        zip(*np.nonzero(found.for_others), strict=True)
+    )
+    assert found.for_others.any()
 
 
 def test_where_only_others_need_a_cell_that_is_said() -> None:
@@ -178,18 +182,20 @@ def test_the_whole_step(rule: str) -> None:
     options = {"strata": ["st"], "household": "hid", "household_variables": ["job"], "missing": rule}
     who = tc.Scenario(keys=["sex", "age", "job"], key_sets={"two": ["sex", "job"]}, **options)
     with quietly():
-        release = tc.Plan([tc.Suppress(k=2, importance={"job": 1}, ghosts={"age": ["born"]})]).apply(people, who).data
+        applied = tc.Plan([tc.Suppress(k=2, importance={"job": 1}, ghosts={"age": ["born"]})]).apply(people, who)
+    release, for_others = applied.data, applied.changes[0].figures["only_others_need"]
     assert (release.missing("born") == (release.missing("age") & people["age"].is_not_null().to_numpy())).all()
     after = np.column_stack([release.numbers(name) for name in ("sex", "age", "job")])
     shown = np.nan_to_num(after).astype(np.uint32)
     codes = people.select("sex", "age", "job").fill_null(0).to_numpy().astype(np.uint32)
     needs = [*whole(3, 2), whole(3, 2)[0]._replace(members=5)]
     assert (shown != codes).any()
+    assert not for_others or rule == "own_category"
     for stratum in (slice(0, n // 2), slice(n // 2, n)):
         here, asked = codes[stratum], MissingRule.parse(rule)
         gone = shown[stratum] != here
         assert not twins.unsafe(here * ~gone, needs, asked).any()
-        for record, key in twins.unneeded(here, gone, needs, asked):
+        for record, key in () if for_others else twins.unneeded(here, gone, needs, asked):
             household = people["hid"].to_numpy()[stratum]
             members = np.flatnonzero((household == household[record]) & gone[:, 2])
             again = gone.copy()

@@ -82,20 +82,13 @@ def suppress(request: Request, progress: Progress = no_progress) -> Suppression:
     if (shown != known).any() and not plain:
         shown, for_others = restored(problem, shown, part(progress, 0.9, 1.0))
         left = _still_unsafe(problem, shown)
-    gone = _by_record(known & ~shown, problem, request)
-    needed, unneeded = gone.copy(), np.zeros_like(gone)
-    if for_others.any():
-        unneeded = _by_record(for_others, problem, request)
+    columns = np.arange(request.codes.shape[1])
+    gone, unneeded = ((sets[:, None] >> columns & 1 > 0)[units.row] for sets in (known & ~shown, for_others))
+    needed = gone.copy()
     for column in () if request.shared is None else request.shared.variables:
         # Which member needs a suppressed household variable.
         needed[:, column] &= needed_by_itself(problem, shown, column)[units.row]
     return Suppression(gone, at_start[units.row], left[units.row], needed, unneeded)
-
-
-def _by_record(sets: Ints, problem: Problem, request: Request) -> Bools:
-    """Sets of keys by unit as a table by record and key."""
-    by_unit: Bools = sets[:, None] >> np.arange(request.codes.shape[1]) & 1 > 0
-    return by_unit[problem.units.row]
 
 
 def _solved(request: Request, progress: Progress) -> Ints:

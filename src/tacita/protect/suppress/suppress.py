@@ -138,7 +138,7 @@ def _remarks(found: Suppression, task: Task) -> list[str]:
         f"{check.counted(touched - followed - shared, 'of them', 'of them')} touched",
     ]
     if followed:
-        parts.append(f"{check.counted(followed, 'record')} touched because one that they counted on was suppressed")
+        parts.append(f"{check.counted(followed, 'record')} touched because one that they counted on was blanked")
     if shared:
         parts.append(f"{check.counted(shared, 'record')} touched with their household")
     if found.for_others.any():

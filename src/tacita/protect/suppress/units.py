@@ -15,8 +15,7 @@ from tacita.keys.source import distinct_keys
 Words = NDArray[np.uint64]
 
 NO_WEIGHTS = np.empty(0)
-WORD = 64
-"""Bits of a word."""
+WORD_BITS = 64
 
 
 class Units(NamedTuple):
@@ -76,7 +75,7 @@ def _packed(codes: Codes) -> tuple[Words, Words]:
     word, used = 0, 0
     for column in codes.T:
         width = max(int(column.max(initial=0)).bit_length(), 1)
-        if used + width > WORD:
+        if used + width > WORD_BITS:
             word, used = word + 1, 0
         positions.append((word, used, width))
         used += width

@@ -116,8 +116,8 @@ def _whole_households(problem: Problem, shared: HouseholdVariables, shown: Ints,
         bad = np.flatnonzero(unsafe_units(problem, shown) & units.free)
         changed += _one_round(problem, shown, bad, choices, True, everybody, share)
         if not changed:
-            before = shown
-            shown = _shown_to_households(problem, shared, shown) if number < MOST_TURNS and not len(bad) else shown
+            before, try_more = shown, number < MOST_TURNS and not len(bad)
+            shown = _shown_to_households(problem, shared, shown) if try_more else shown
             if shown is before:
                 break
     return shown
