@@ -33,14 +33,15 @@ def _codes(records: int, kind: str) -> Any:
 
 def kernel(records: int, kind: str, rule: str = "one_way") -> dict[str, Any]:
     """The cells to blank, checked by counting again."""
-    from tacita.protect.suppress.combinations import Requirement
-    from tacita.protect.suppress.kernel import suppress
+    from tacita.protect.suppress.local_suppression import suppress
+    from tacita.protect.suppress.problem import Request
+    from tacita.protect.suppress.requirements import Requirement
     from tacita.scenario import MissingRule
 
     codes = _codes(records, kind)
-    needs, asked = [Requirement((1 << KEYS) - 1, K)], MissingRule.parse(rule)
+    asked = Request(codes, [Requirement((1 << KEYS) - 1, K)], [1.0] * KEYS, MissingRule.parse(rule))
     repeats = 3 if rule == "one_way" else 1
-    times, found = measure.timed(lambda: suppress(codes, needs, [1.0] * KEYS, asked), repeats=repeats)
+    times, found = measure.timed(lambda: suppress(asked), repeats=repeats)
     return {**times, "violating": int(found.violated.sum()), "cells": int(found.gone.sum()),
             "others": int(found.followed.sum())}  # fmt: skip
 

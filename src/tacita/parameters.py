@@ -198,7 +198,8 @@ class Parameter:
             # TOML has no null: false stands for it.
             return None
         value = self._of_kind(name, value)
-        if self.kind != "any" or isinstance(value, int | float | str):
+        # Of several kinds a table keeps no limits, nor does true.
+        if self.kind != "any" or (isinstance(value, int | float | str) and value is not True):
             for constraint in self.constraints:
                 constraint.check(name, value)
         return float(value) if self.kind == "number" and self.shape is None else value

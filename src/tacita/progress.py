@@ -23,3 +23,24 @@ def part(progress: Progress, start: float, end: float) -> Progress:
     0.75 counting
     """
     return lambda done, what: progress(start + (end - start) * min(max(done, 0.0), 1.0), what)
+
+
+def halving(progress: Progress, number: int) -> Progress:
+    """The progress of one of a number of rounds that nobody knows: each takes half of what is left.
+
+    >>> halving(lambda done, what: print(f"{done:.2f} {what}"), 1)(0.0, "counting")
+    0.50 counting
+    """
+    return part(progress, 1 - 0.5**number, 1 - 0.5 ** (number + 1))
+
+
+def rising(progress: Progress) -> Progress:
+    """Progress that never goes back, where work is done over again."""
+    most = 0.0
+
+    def forward(done: float, what: str) -> None:
+        nonlocal most
+        most = max(most, done)
+        progress(most, what)
+
+    return forward

@@ -11,7 +11,7 @@ import pytest
 import tacita as tc
 from tacita.data import Data
 from tacita.data.check_digits import SCHEMES, check_digit_scheme, iban, luhn, mod_10, mod_11, mod_11_cyclic
-from tacita.data.identifying import roles, suspects, undeclared_identifiers
+from tacita.data.identifying import suspects, undeclared_identifiers
 
 N = 60
 DRAW = random.Random(7)
@@ -101,7 +101,7 @@ def test_ordinary_columns_are_left_in_peace(name: str) -> None:
 def test_the_demo_surveys_raise_no_alarm(make: Callable[..., tc.DemoSurvey]) -> None:
     survey = make()
     assert suspects(survey.data) == ()
-    assert suspects(survey.data, roles(survey.scenario)) == ()
+    assert suspects(survey.data, survey.scenario.roles) == ()
 
 
 @pytest.mark.parametrize("name", ["eusilc", "testdata", "Tarragona", "casc1", "francdat"])

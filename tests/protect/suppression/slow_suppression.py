@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_matrix
-from suppression_problems import Asked
 
 import slow
 from tacita.arrays import Bools, Codes, Floats
-from tacita.protect.suppress.combinations import Requirement, places
+from tacita.protect.suppress.problem import Request
+from tacita.protect.suppress.requirements import Requirement, columns_of
 from tacita.scenario import MissingRule
 
 
@@ -21,10 +21,9 @@ def sums(
     codes: Codes, members: int, rule: MissingRule, weights: Sequence[float] | None = None
 ) -> tuple[list[float], list[float]]:
     """The records and the weights that count for each record on some keys, by the definition of the rule."""
-    keys = keys_of(codes[:, places(members)])
+    keys = keys_of(codes[:, columns_of(members)])
     c = rule.factor if rule.name == "partial" else None
-    alpha = float(rule.factor or 0) if rule.name == "sdcmicro" else None
-    return slow.frequencies(keys, [1.0] * len(keys) if weights is None else weights, rule.name, c=c, alpha=alpha)
+    return slow.frequencies(keys, [1.0] * len(keys) if weights is None else weights, rule.name, c=c)
 
 
 def counts(codes: Codes, members: int, rule: MissingRule) -> list[float]:
@@ -50,7 +49,7 @@ def unneeded(codes: Codes, gone: Bools, needs: Sequence[Requirement], rule: Miss
     return found
 
 
-def violating(asked: Asked, gone: Bools) -> Bools:
+def violating(asked: Request, gone: Bools) -> Bools:
     """Who does not meet what is asked, or is in a household above its limit, with some cells blanked."""
     codes, bit = asked.codes * ~gone, 0
     if asked.strata is not None:
@@ -67,24 +66,24 @@ def violating(asked: Asked, gone: Bools) -> Bools:
         out |= False if need.limits is None else risk > need.limits
     if asked.goal is not None:
         kept = 1.0 - asked.goal.attack * risks(asked.goal.members)[1]
-        for each in np.unique(asked.household):
-            here = asked.household == each
+        for each in np.unique(asked.goal.household):
+            here = asked.goal.household == each
             out[here] |= 1.0 - kept[here].prod() > asked.goal.limit * (1 + 1e-9)
     return out
 
 
-def wasted(asked: Asked, gone: Bools) -> list[tuple[int, int]]:
+def wasted(asked: Request, gone: Bools) -> list[tuple[int, int]]:
     """Blanked cells that could be shown again with their own record, or all members of its household, safe.
 
     A key that households share is shown to all members again. -1 stands for all cells of a record at once: nobody is
     touched who would be safe as he was, among others as they are now.
     """
     found = []
-    shared = asked.shared.variables if asked.shared is not None else ()
+    shared = () if asked.shared is None else asked.shared.variables
     for record, key in zip(*np.nonzero(gone), strict=True):
         who = np.array([record])
-        if key in shared:
-            who = np.flatnonzero((asked.household == asked.household[record]) & gone[:, key])
+        if asked.shared is not None and key in shared:
+            who = np.flatnonzero((asked.shared.household == asked.shared.household[record]) & gone[:, key])
         again = gone.copy()
         again[who, key] = False
         if not violating(asked, again)[who].any():

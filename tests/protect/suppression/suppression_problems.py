@@ -1,33 +1,32 @@
 """Small files and requirements to suppress."""
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from tacita.arrays import Bools, Codes, Floats, Ints
-from tacita.protect.suppress.combinations import Requirement, bits, of_sizes
-from tacita.protect.suppress.household_risk import suppress_to_household_risk
-from tacita.protect.suppress.households import HouseholdGoal
-from tacita.protect.suppress.kernel import Shared, Suppression, suppress
-from tacita.protect.suppress.risk_threshold import link_limits, link_risk, tried
-from tacita.protect.suppress.strata import is_one_more_key
-from tacita.protect.suppress.sweep import Risk
+from tacita.protect.suppress import local_suppression
+from tacita.protect.suppress.local_suppression import Suppression
+from tacita.protect.suppress.problem import (
+    HouseholdLimit,
+    HouseholdVariables,
+    Request,
+    attack_probabilities,
+    link_limits,
+    link_risk,
+)
+from tacita.protect.suppress.requirements import Requirement, bits, of_sizes
 from tacita.scenario import MissingRule
 
-RULES = (
-    "one_way",
-    "wildcard",
-    "conservative",
-    "partial(0.5)",
-    "partial(0.3)",
-    "partial(categories)",
-    "partial(expected)",
-    "own_category",
-    "sdcmicro(1)",
-    "sdcmicro(0.5)",
-)
-"""All rules under which suppression can help."""
+RULES = ("one_way", "wildcard", "partial(0.5)", "partial(0.3)", "partial(0)", "own_category")
+"""Rules that suppression takes."""
+REFUSED = ("conservative", "partial(categories)", "partial(expected)", "no_match", "sdcmicro(1)", "sdcmicro(0.5)")
+
+
+def suppress(
+    codes: np.ndarray, needs: list[Requirement], costs: list[float], rule: MissingRule, **options: Any
+) -> Suppression:
+    return local_suppression.suppress(Request(codes, needs, costs, rule, **options))
 
 
 def codes_of(*rows: tuple[int, ...]) -> np.ndarray:
@@ -62,36 +61,7 @@ def requirements(draw: st.DrawFn, q: int) -> list[Requirement]:
     return [Requirement(bits(each), draw(st.integers(2, 3))) for each in sets]
 
 
-class Asked(NamedTuple):
-    """A suppression with any of its options."""
-
-    codes: Codes
-    needs: list[Requirement]
-    costs: list[float]
-    rule: MissingRule
-    household: Ints
-    strata: Codes | None = None
-    free: Bools | None = None
-    weights: Floats | None = None
-    risk: Risk | None = None
-    shared: Shared | None = None
-    goal: HouseholdGoal | None = None
-
-    @property
-    def touchable(self) -> Bools:
-        free = np.ones(len(self.codes), dtype=bool) if self.free is None else self.free
-        return free if self.shared is None else self.shared.all_free(free)
-
-    def suppressed(self) -> Suppression:
-        arguments = (self.codes, self.needs, self.costs, self.rule)
-        options = {"strata": self.strata, "free": self.free, "weights": self.weights, "shared": self.shared}
-        if self.goal is None:
-            return suppress(*arguments, risk=self.risk, **options)  # type: ignore[arg-type]
-        assert self.risk is not None
-        return suppress_to_household_risk(*arguments, self.goal, self.risk, **options)  # type: ignore[arg-type]
-
-
-def drawn(seed: int, rule: str, most: int = 12) -> Asked:
+def drawn(seed: int, rule: str, most: int = 12) -> Request:
     """A small random file and some of: ranks, combinations, key sets, strata, `only`, household variables, risks."""
     draws = np.random.default_rng(seed)
     n, q = int(draws.integers(4, most + 1)), int(draws.integers(1, 5))
@@ -99,20 +69,19 @@ def drawn(seed: int, rule: str, most: int = 12) -> Asked:
     if draws.random() < 0.6:
         codes = codes * (draws.random((n, q)) > draws.choice([0.1, 0.3]))
     household = np.unique(draws.integers(0, max(2, n // 2), n), return_inverse=True)[1]
-    asked = Asked(
+    asked = Request(
         codes.astype(np.uint32),
         _some_needs(draws, q),
         [1.0] * q if draws.random() < 0.5 else draws.integers(1, q + 1, q).astype(float).tolist(),
         MissingRule.parse(rule),
-        household,
     )
-    if draws.random() < 0.2 and is_one_more_key(asked.rule):
+    if draws.random() < 0.2:
         asked = asked._replace(strata=draws.integers(1, 3, n).astype(np.uint32))
     if draws.random() < 0.3:
         asked = asked._replace(free=draws.random(n) < 0.75)
     if draws.random() < 0.3:
-        asked = asked._replace(shared=Shared(household, _some_keys(draws, q)))
-    return _with_risk(asked, draws) if draws.random() < 0.4 else asked
+        asked = asked._replace(shared=HouseholdVariables(household, _some_keys(draws, q)))
+    return _with_risk(asked, household, draws) if draws.random() < 0.4 else asked
 
 
 def _some_keys(draws: np.random.Generator, q: int) -> tuple[int, ...]:
@@ -127,12 +96,12 @@ def _some_needs(draws: np.random.Generator, q: int) -> list[Requirement]:
     return [Requirement(bits(keys), int(draws.integers(2, 4))) for keys in sets]
 
 
-def _with_risk(asked: Asked, draws: np.random.Generator) -> Asked:
+def _with_risk(asked: Request, household: np.ndarray, draws: np.random.Generator) -> Request:
     """A limit between the risk of all that is shown and that of nothing shown, for records or for households."""
     n, q = asked.codes.shape
     model = str(draws.choice(["M1", "M2", "M3", "M5"]))
     weights = draws.choice([1.0, 2.0, 5.0, 20.0, 100.0], n)
-    risk, attack = link_risk(None, model), tried(model, n, None, weights)
+    risk, attack = link_risk(None, model), attack_probabilities(model, n, None, weights)
     most = (attack * risk(np.ones(n), weights)).max()
     least = (attack * risk(np.full(n, float(n)), np.full(n, weights.sum()))).max()
     limit = float(np.exp(draws.uniform(np.log(1.05 * least), np.log(max(most, 1.1 * least)))))
@@ -142,5 +111,5 @@ def _with_risk(asked: Asked, draws: np.random.Generator) -> Asked:
         limited = Requirement(asked.needs[0].members, 1, link_limits(limit, attack))
         return asked._replace(needs=[limited] if alone else [*asked.needs, limited])
     limit = min(0.95, limit * float(draws.choice([1, 2, 3])))
-    goal = HouseholdGoal((1 << q) - 1, limit, asked.household, attack)
+    goal = HouseholdLimit((1 << q) - 1, limit, household, attack)
     return asked._replace(goal=goal, needs=[] if alone else asked.needs)

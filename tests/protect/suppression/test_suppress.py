@@ -7,7 +7,8 @@ import pytest
 import tacita as tc
 from strategies import quietly
 from tacita.check import TacitaError
-from tacita.protect.suppress.importance import costs_of, importance_from_suda
+from tacita.parameters import parameters_of
+from tacita.protect.suppress.task import costs_of
 
 SURVEY = tc.household_survey(400, population=9000, seed=5)
 DATA = SURVEY.data.with_columns({"age": SURVEY.data.numbers("age") // 20})
@@ -26,7 +27,7 @@ def violating(data: object, who: tc.Scenario, k: int, keys: list[str] | None = N
     return table.per_record(table.sample_count) < k
 
 
-@pytest.mark.parametrize("rule", ["one_way", "wildcard", "conservative", "partial(0.5)", "sdcmicro(1)"])
+@pytest.mark.parametrize("rule", ["one_way", "wildcard", "own_category", "partial(0.5)"])
 def test_k_comes_from_the_policy_and_the_rule_from_the_scenario(rule: str) -> None:
     who = tc.Scenario(keys=KEYS, missing=rule)
     for policy in (None, tc.Policy(k=5)):
@@ -71,7 +72,6 @@ def test_importance() -> None:
 def test_costs_and_ranks() -> None:
     assert costs_of(["a", "b", "c"], None) == [1.0, 1.0, 1.0]
     assert costs_of(["a", "b", "c"], {"b": 1}) == [1.0, 3.0, 1.0]
-    assert importance_from_suda({"a": 0.5, "b": 0.5, "c": 0.1}) == {"a": 2, "b": 2, "c": 1}
     with pytest.raises(TacitaError, match=r"^importance must be ranks from 1 to the 2 keys; got 3\.$"):
         costs_of(["a", "b"], {"a": 3})
 
@@ -168,7 +168,7 @@ def test_a_member_of_the_household_outside_is_said() -> None:
     assert said in str(release)
 
 
-@pytest.mark.parametrize("rule", ["one_way", "wildcard", "partial(categories)", "own_category"])
+@pytest.mark.parametrize("rule", ["one_way", "wildcard", "partial(0.5)", "own_category"])
 @pytest.mark.parametrize("options", [{}, {"combs": {2: 5, 3: 3}}, {"household_risk": 0.3}])
 def test_the_work_is_told_and_can_be_stopped(rule: str, options: dict[str, object]) -> None:
     who = tc.Scenario(keys=KEYS[1:], household="household", missing=rule)
@@ -216,6 +216,20 @@ def test_k_and_risk_together() -> None:
     assert tc.risk.individual_risk(release, who).risk.max() <= 0.01
     only_risk = applied(tc.Suppress(risk=0.05), who)
     assert violating(only_risk, who, 3).any()
+
+
+def test_every_parameter_is_declared() -> None:
+    declared = {each.name: each for each in parameters_of(tc.Suppress)}
+    own = ("k", "importance", "combs", "key_sets", "strata", "ghosts", "household_variables", "risk", "household_risk")
+    assert all(declared[name].doc for name in own)
+    assert declared["k"].wanted == "whole number at least 2"
+    assert declared["risk"].wanted == "number in (0, 1], or true"
+    assert tc.Suppress(risk=True, household_risk=False).risk is True
+
+
+def test_other_rules_are_refused_with_the_way_out() -> None:
+    with pytest.raises(TacitaError, match=r"not 'conservative'; suppress under one of these, then assess the release"):
+        applied(tc.Suppress(), tc.Scenario(keys=KEYS, missing="conservative"))
 
 
 @pytest.mark.parametrize(

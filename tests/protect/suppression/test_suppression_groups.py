@@ -1,18 +1,14 @@
 """Strata, households, and keys that are never blanked."""
 
 import numpy as np
-import polars as pl
 import pytest
 import slow_suppression as twins
 from hypothesis import given
 from hypothesis import strategies as st
-from suppression_problems import codes_of, files, whole
+from suppression_problems import codes_of, files, suppress, whole
 
-import slow
-import tacita as tc
 from tacita.check import TacitaError
-from tacita.protect.suppress.households import Households
-from tacita.protect.suppress.kernel import Shared, suppress
+from tacita.protect.suppress.problem import HouseholdVariables
 from tacita.scenario import MissingRule
 
 ONE_WAY = MissingRule()
@@ -40,31 +36,6 @@ def test_strata_by_hand() -> None:
     assert apart.gone.all()
 
 
-def test_strata_under_rules_that_look_at_the_whole_file() -> None:
-    """Each stratum is a file of its own: how many categories it has, and who is blank on all of its keys."""
-    people = {"sex": [1, 2, None, None, 3, 3, 4, 4], "region": [1, 1, None, None, 1, 1, 1, 1], "st": [1] * 4 + [2] * 4}
-    who = tc.Scenario(keys=["sex", "region"], strata=["st"], missing="sdcmicro(1)")
-    release = tc.Plan([tc.Suppress(k=2)]).apply(pl.DataFrame(people), who)
-    # By the reference's rule a complete record does not count those that are blank throughout.
-    assert release.changes[0].figures["violating"] == 2
-    here = release.data.table.head(4).drop("st").rows()
-    assert min(slow.frequencies(here, [1.0] * 4, "sdcmicro", alpha=1.0)[0]) >= 2
-    # Two categories in the first stratum: the record without one counts 1/2 for each that shows it, 2 x 1/2 + 1 = 2.
-    people = {"sex": [1, 2, None, None, 3, 3, 4, 4], "st": [1] * 4 + [2] * 4}
-    who = tc.Scenario(keys=["sex"], strata=["st"], missing="partial(categories)")
-    release = tc.Plan([tc.Suppress(k=2)]).apply(pl.DataFrame(people), who)
-    assert release.changes[0].figures["violating"] == 0
-
-
-def test_households_across_strata_where_strata_are_cut_apart() -> None:
-    people = pl.DataFrame({"sex": [1, 2, 1, 2], "hid": [1, 1, 2, 2], "st": [1, 2, 1, 2]})
-    who = tc.Scenario(keys=["sex"], strata=["st"], missing="sdcmicro(1)", household="hid")
-    with pytest.raises(TacitaError, match=r"^under missing 'sdcmicro\(1\)' every household must be in one stratum"):
-        tc.Plan([tc.Suppress(k=2, household_variables=["sex"])]).apply(people, who)
-    with pytest.raises(TacitaError, match="every household must be in one stratum"):
-        tc.Plan([tc.Suppress(household_risk=0.5)]).apply(people, who)
-
-
 def test_small_strata_are_an_error() -> None:
     with pytest.raises(
         TacitaError, match=r"^every stratum must have at least k = 2 records; 1 stratum of 2 have fewer"
@@ -85,7 +56,7 @@ def test_a_household_variable_goes_for_all_members(codes: np.ndarray, data: st.D
     n, q = codes.shape
     household = np.array(data.draw(st.lists(st.integers(0, 5), min_size=n, max_size=n)))
     shared = sorted(data.draw(st.sets(st.integers(0, q - 1))))
-    found = suppress(codes, whole(q, 2), [1.0] * q, ONE_WAY, shared=Shared(household, tuple(shared)))
+    found = suppress(codes, whole(q, 2), [1.0] * q, ONE_WAY, shared=HouseholdVariables(household, tuple(shared)))
     assert not twins.unsafe(codes * ~found.gone, whole(q, 2), ONE_WAY).any()
     for each in np.unique(household):
         for key in shared:
@@ -107,7 +78,7 @@ def test_a_household_by_hand() -> None:
     # The first record must lose its region; its household member, safe as it is, follows.
     codes = codes_of((1, 1), (1, 2), (2, 1), (2, 1), (1, 2), (1, 2))
     household = np.array([0, 0, 1, 2, 3, 4])
-    found = suppress(codes, whole(2, 2), [1.0, 9.0], ONE_WAY, shared=Shared(household, (0,)))
+    found = suppress(codes, whole(2, 2), [1.0, 9.0], ONE_WAY, shared=HouseholdVariables(household, (0,)))
     assert found.gone.tolist() == [[True, False], [True, False], *[[False, False]] * 4]
     assert found.with_household.tolist() == [False, True, False, False, False, False]
     assert not found.followed.any()
@@ -117,12 +88,12 @@ def test_nobody_is_touched_whose_household_could_not_follow() -> None:
     codes = codes_of((1, 1), (1, 2), (2, 1), (2, 1), (1, 2), (1, 2))
     household = np.array([0, 0, 1, 2, 3, 4])
     free = np.array([True, False, True, True, True, True])
-    found = suppress(codes, whole(2, 2), [1.0, 9.0], ONE_WAY, shared=Shared(household, (0,)), free=free)
+    found = suppress(codes, whole(2, 2), [1.0, 9.0], ONE_WAY, shared=HouseholdVariables(household, (0,)), free=free)
     assert not found.gone.any()
     assert found.left.tolist() == [True, False, False, False, False, False]
 
 
 def test_blanks_spread_over_households() -> None:
-    households = Households(np.array([0, 0, 1]), (0,))
+    households = HouseholdVariables(np.array([0, 0, 1]), (0,))
     known, shown = np.array([3, 3, 3]), np.array([2, 3, 1])
     assert households.spread(known, shown).tolist() == [2, 2, 1]

@@ -6,20 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from suppression_problems import RULES, files, whole
+from suppression_problems import RULES, files, suppress, whole
 
-from tacita.protect.suppress import lookup_loops as loops
-from tacita.protect.suppress.combinations import Requirement
-from tacita.protect.suppress.kernel import suppress
-from tacita.protect.suppress.risk_threshold import link_risk
-from tacita.protect.suppress.turn_loops import settle
-from tacita.protect.suppress.turns import kernel_rule
-from tacita.protect.suppress.units import blanked, units_of
-from tacita.protect.suppress.verify import frequencies
+from tacita.protect.suppress import wildcard_tables as loops
+from tacita.protect.suppress.problem import link_risk
+from tacita.protect.suppress.recount import frequencies
+from tacita.protect.suppress.requirements import Requirement
+from tacita.protect.suppress.units import suppressed, units_of
+from tacita.protect.suppress.wildcard_turns import settle
 from tacita.scenario import MissingRule
 
 HELPFUL = [rule for rule in RULES if rule not in ("one_way", "own_category")]
-"""Rules by which blanks help others."""
+"""Rules by which missing values match any value."""
 
 
 @pytest.mark.parametrize("rule", HELPFUL)
@@ -33,7 +31,7 @@ def test_tables_count_as_the_file_would(rule: str, data: st.DataObject) -> None:
     units = units_of(codes, np.ones(n, dtype=bool), weights)
     size, every = len(units.codes), st.integers(0, (1 << q) - 1)
     shown = units.known & np.array(data.draw(st.lists(every, min_size=size, max_size=size)))
-    kind, factor = kernel_rule(MissingRule.parse(rule))
+    factor = 1.0 if rule == "wildcard" else float(MissingRule.parse(rule).factor or 0.0)
     state = np.ones(size, dtype=bool), np.full(size, np.inf)
     tables = loops.tables_of(units, shown, units.known, units.weights, *state, loops.fewest_slots(units))
     costs = np.arange(float(1 << q))
@@ -41,14 +39,14 @@ def test_tables_count_as_the_file_would(rule: str, data: st.DataObject) -> None:
         st.lists(st.tuples(st.integers(0, size - 1), every, st.integers(1, (1 << q) - 1)), min_size=1, max_size=6)
     ):
         blanks &= int(units.known[unit])
-        f, weight = loops.counted(tables, unit, blanks, members, kind, factor, np.inf)
+        f, weight = loops.counted(tables, unit, blanks, members, factor, np.inf)
         trial = shown.copy()
         trial[unit] = units.known[unit] & ~blanks
         expected, sums = frequencies(
-            blanked(units.codes, trial), units.records, units.weights, members, MissingRule.parse(rule)
+            suppressed(units.codes, trial), units.records, units.weights, members, MissingRule.parse(rule)
         )
         np.testing.assert_allclose([f, weight], [expected[unit], sums[unit]], rtol=1e-12)
-        settle(tables, unit, blanks, 0.0, np.array([members]), costs, kind)
+        settle(tables, unit, blanks, 0.0, np.array([members]), costs)
         assert shown.tolist() == trial.tolist()
 
 

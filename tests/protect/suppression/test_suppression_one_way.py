@@ -5,14 +5,14 @@ import pytest
 import slow_suppression as twins
 from hypothesis import given
 from hypothesis import strategies as st
-from suppression_problems import codes_of, files, released, requirements, whole
+from suppression_problems import codes_of, files, released, requirements, suppress, whole
 
 from tacita.check import TacitaError
-from tacita.protect.suppress import demands as demands_module
-from tacita.protect.suppress.combinations import Requirement, essential, of_sizes, places
-from tacita.protect.suppress.demands import Demands
-from tacita.protect.suppress.kernel import suppress
-from tacita.protect.suppress.sweep import sets_in_order
+from tacita.protect.suppress import requirements as requirements_module
+from tacita.protect.suppress.problem import Problem
+from tacita.protect.suppress.requirements import Demands, Requirement, columns_of, essential, of_sizes
+from tacita.protect.suppress.sweep import all_sets, in_order, sets_to_try
+from tacita.protect.suppress.units import units_of
 from tacita.scenario import MissingRule
 
 ONE_WAY = MissingRule()
@@ -126,7 +126,52 @@ def test_many_keys() -> None:
     found = suppress(codes, needs, [1.0] * 14, ONE_WAY)
     assert not twins.unsafe(codes * ~found.gone, needs, ONE_WAY).any()
     assert twins.unneeded(codes, found.gone, needs, ONE_WAY) == []
-    assert len(set(sets_in_order((1 << 14) - 1, [1.0] * 14))) > 4000
+
+
+def naive_clusters(codes: np.ndarray) -> int:
+    """The cells that go when each record in turn is joined with its nearest one, and then with any group."""
+    left, cells = list(range(len(codes))), 0
+    while len(left) > 1:
+        apart = (codes[left] != codes[left[0]]).sum(axis=1)
+        apart[0] = codes.shape[1] + 1
+        cells += 2 * int(apart.min())
+        left = [each for place, each in enumerate(left) if place not in (0, int(apart.argmin()))]
+    return cells
+
+
+@pytest.mark.parametrize(("records", "keys", "values"), [(3, 13, 4), (60, 13, 3), (400, 20, 3), (400, 20, 6)])
+def test_many_keys_against_naive_clusters(records: int, keys: int, values: int) -> None:
+    codes = np.random.default_rng(7).integers(1, values + 1, (records, keys)).astype(np.uint32)
+    found = suppress(codes, whole(keys, 2), [1.0] * keys, ONE_WAY)
+    assert not twins.unsafe(codes * ~found.gone, whole(keys, 2), ONE_WAY).any()
+    if records % 2 == 0:
+        assert int(found.gone.sum()) <= naive_clusters(codes)
+    else:
+        # At least one key on which two agree stays, for both.
+        assert int(found.gone.sum()) < records * keys
+
+
+def test_combinations_never_cost_more_than_all_keys() -> None:
+    rows = [(1, 3, 2, 2), (2, 3, 1, 2), (1, 2, 3, 2), (1, 2, 1, 3), (3, 3, 2, 3), (2, 1, 2, 2)]
+    codes = codes_of(*rows)
+    together = suppress(codes, whole(4, 2), [1.0] * 4, ONE_WAY)
+    apart = suppress(codes, of_sizes(range(4), {2: 2, 3: 2}), [1.0] * 4, ONE_WAY)
+    assert int(together.gone.sum()) == 12
+    assert int(apart.gone.sum()) <= 12
+
+
+@pytest.mark.parametrize("rule", ["one_way", "wildcard", "partial(0.5)", "own_category"])
+@given(data=st.data())
+def test_no_combinations_cost_more_than_all_keys(rule: str, data: st.DataObject) -> None:
+    codes = data.draw(files())
+    q, k, asked = codes.shape[1], data.draw(st.integers(2, 3)), MissingRule.parse(rule)
+    needs = of_sizes(range(q), dict.fromkeys(data.draw(st.sets(st.integers(1, q), min_size=1)), k))
+    try:
+        together = suppress(codes, whole(q, k), [1.0] * q, asked)
+    except TacitaError:
+        return
+    if not twins.unsafe(codes * ~together.gone, needs, asked).any():
+        assert suppress(codes, needs, [1.0] * q, asked).gone.sum() <= together.gone.sum()
 
 
 def test_many_keys_with_blanks() -> None:
@@ -157,15 +202,25 @@ def test_more_keys_than_fit() -> None:
 @pytest.mark.parametrize("variant", range(4))
 @pytest.mark.parametrize("keys", [13, 16])
 def test_sets_of_many_keys(variant: int, keys: int) -> None:
+    """Those that are shown, those on which records agree, and the least; each after all that show more."""
     every = (1 << keys) - 1
-    shown = np.array([every, every & ~0b1111, every & ~0b1010_0000, every & ~0b1111])
-    order = list(sets_in_order(every, [1.0, 2.0] * keys, variant, fixed=1 << 8, shown=shown))
+    codes = np.random.default_rng(1).integers(1, 3, (6, keys)).astype(np.uint32)
+    codes[:, 8] = 1
+    units = units_of(codes, np.ones(6, dtype=bool))
+    shown = np.array([every, every & ~0b1111, every & ~0b1010_0000, every & ~0b1111, every, every])
+    problem = Problem(units, whole(keys, 2), [1.0, 2.0] * keys, fixed=1 << 8)
+    order = list(sets_to_try(problem, shown, np.arange(6), every, 2, variant))
     assert len(order) == len(set(order))
     assert {*shown.tolist(), 1 << 8} <= set(order)
     assert all(each >> 8 & 1 for each in order)
-    place = {each: number for number, each in enumerate(order)}
-    for one in order[::50]:
-        assert not any(other & one == one and place[other] > place[one] for other in order)
+    agree = [
+        int(np.packbits((units.codes[one] == units.codes[other]) & (shown[one] & shown[other]) >> np.arange(keys) & 1,
+            bitorder="little").view(np.uint16)[0])
+        for one in range(6) for other in range(one)
+    ]  # fmt: skip
+    assert set(agree) & set(order)
+    for later, one in enumerate(order):
+        assert not any(other & one == one for other in order[later + 1 :])
 
 
 @given(st.data())
@@ -175,8 +230,10 @@ def test_demands(data: st.DataObject) -> None:
     pairs = data.draw(st.lists(st.tuples(st.integers(1, (1 << q) - 1), st.integers(1, 6)), min_size=1, max_size=12))
     shown = data.draw(st.integers(0, (1 << q) - 1))
     wide = [(members * 2, k) for members, k in pairs]
-    for demands in (Demands(wide), _without_tables(wide)):
-        found = demands.of(shown * 2)
+    for most in (1000, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(requirements_module, "MOST_COMPARED", most)
+            found = Demands(wide).of(shown * 2)
         assert [each for each, _ in found] == sorted(dict(found), key=lambda each: (-each.bit_count(), each))
         counts = {part: data.draw(st.integers(1, 7)) for part in range(0, 2 << q, 2)}
         # Whoever shows less counts no fewer.
@@ -185,16 +242,10 @@ def test_demands(data: st.DataObject) -> None:
         assert all(f[part] >= k for part, k in found) == meets
 
 
-def _without_tables(pairs: list[tuple[int, int]]) -> Demands:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demands_module, "MOST_KEYS", 0)
-        return Demands(pairs)
-
-
 @pytest.mark.parametrize("variant", range(4))
 def test_sets_come_after_all_that_show_more(variant: int) -> None:
     costs = [3.0, 1.0, 2.0, 1.0, 2.5]
-    order = list(sets_in_order(0b11111, costs, variant, fixed=0b100))
+    order = list(in_order(all_sets(0b11111, 0b100), 0b11011, costs, variant))
     assert len(order) == len(set(order)) == 16
     assert all(each & 0b100 for each in order)
     for later, one in enumerate(order):
@@ -204,8 +255,8 @@ def test_sets_come_after_all_that_show_more(variant: int) -> None:
 def test_requirements_that_others_imply_are_left_out() -> None:
     asked = of_sizes(range(4), {2: 5, 3: 3, 4: 3})
     kept = essential(asked, "one_way")
-    assert [(len(places(each.members)), each.k) for each in kept] == [(4, 3), *[(2, 5)] * 6]
-    assert len(essential(asked, "conservative")) == len(asked) == 6 + 4 + 1
+    assert [(len(columns_of(each.members)), each.k) for each in kept] == [(4, 3), *[(2, 5)] * 6]
+    assert len(essential(asked, "partial")) == len(asked) == 6 + 4 + 1
 
 
 def test_the_same_keys_asked_twice_get_the_stricter_limits() -> None:

@@ -1,56 +1,195 @@
-"""What is to be solved, by unit: who must count how many, what blanks cost, what goes for whole households."""
+"""What a suppression must reach: by record as it is asked, and by unit as it is solved."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from tacita.arrays import Ints
-from tacita.protect.suppress.combinations import Requirement
-from tacita.protect.suppress.households import HouseholdGoal, Households
-from tacita.protect.suppress.sweep import Risk
-from tacita.protect.suppress.units import Units
+from tacita.arrays import Bools, Codes, Floats, Ints
+from tacita.protect.suppress.requirements import Requirement, bits
+from tacita.protect.suppress.units import Units, units_of
+from tacita.risk.identity.household_risk import at_least_one
+from tacita.risk.identity.negative_binomial import expected_reciprocal
 from tacita.scenario import MissingRule
+
+Risk = Callable[[Floats, Floats], Floats]
+"""The risk of a correct link in a group, of its number of records and its sum of weights."""
+WORK = "suppressing"
+"""What progress calls the work."""
+
+
+def link_risk(ratio: float | None, model: str = "M3") -> Risk:
+    """The risk of a correct link in a group, E[1/F | f], of its records and its sum of weights.
+
+    `ratio` is N/n where there are no weights (1 for a census). Under M2 the intruder tries in proportion to f/F.
+
+    >>> link_risk(10.0)(np.array([1.0, 2.0]), np.array([1.0, 2.0])).round(4).tolist()
+    [0.2558, 0.0827]
+    """
+
+    def risk(f: Floats, weight: Floats) -> Floats:
+        p = np.minimum(1.0, f / (weight if ratio is None else f * ratio))
+        found = expected_reciprocal(f, p)
+        return found * p if model == "M2" else found
+
+    return risk
+
+
+def attack_probabilities(model: str, size: int, probability: float | None, weights: Floats | None) -> Floats:
+    """By record: the probability that the intruder tries it; under M2 that is part of the risk of a link."""
+    if model == "M1":
+        return np.full(size, 1.0 / size)
+    if model == "M4":
+        return np.full(size, float(probability or 0.0))
+    if model == "M5" and weights is not None:
+        return np.minimum(1.0, 1.0 / weights)
+    return np.ones(size)
+
+
+def link_limits(limit: float | Floats, attack: Floats) -> Floats:
+    """By record: the greatest risk of a correct link for which the risk of re-identification is within its limit."""
+    limits = np.full(len(attack), np.inf)
+    np.divide(limit, attack, out=limits, where=attack > 0)
+    return limits
+
+
+class HouseholdVariables(NamedTuple):
+    """Keys that are suppressed for all members of a household or for none."""
+
+    household: Ints
+    """The number of the household, by record or by unit."""
+    variables: tuple[int, ...]
+    """The columns."""
+
+    @property
+    def bits(self) -> int:
+        """The columns as one number."""
+        return bits(self.variables)
+
+    def all_free(self, free: Bools) -> Bools:
+        """Who may be changed: nobody whose household has a member that may not."""
+        return free & ~np.isin(self.household, self.household[~free])
+
+    def spread(self, known: Ints, shown: Ints) -> Ints:
+        """What is shown when a household variable suppressed for one member is suppressed for all."""
+        size = int(self.household.max()) + 1
+        for column in self.variables:
+            gone = known & ~shown & 1 << column != 0
+            hit = np.zeros(size, dtype=bool)
+            hit[self.household[gone]] = True
+            shown = np.where(hit[self.household], shown & ~(1 << column), shown)
+        return shown
+
+    def search_costs(self, costs: Sequence[float]) -> list[float]:
+        """What a suppressed cell costs when it is chosen: that of a household variable goes for all members."""
+        members = float(np.bincount(self.household)[self.household].mean())
+        return [cost * (members if column in self.variables else 1.0) for column, cost in enumerate(costs)]
+
+    def all_agree(self, willing: Bools, asked: Bools) -> Bools:
+        """Of the units asked, those in whose household everybody who was asked is willing."""
+        refused = np.zeros(int(self.household.max()) + 1, dtype=bool)
+        refused[self.household[asked & ~willing]] = True
+        return willing & ~refused[self.household]
+
+
+class HouseholdLimit(NamedTuple):
+    """No household may have a higher risk that one of its members is re-identified."""
+
+    members: int
+    """The keys, one bit each."""
+    limit: float
+    household: Ints
+    """The number of the household, by record or by unit."""
+    attack: Floats
+    """By record, or by unit: the probability that the intruder tries it."""
+
+    def above(self, risk: Floats) -> Bools:
+        """Records whose household is above the limit, of the risk of each record."""
+        found: Bools = (at_least_one(risk, self.household, int(self.household.max()) + 1) > self.limit)[self.household]
+        return found
+
+
+class Request(NamedTuple):
+    """What is asked of a suppression, record by record."""
+
+    codes: Codes
+    """The keys, 0 for missing."""
+    needs: Sequence[Requirement]
+    costs: Sequence[float]
+    """Of a suppressed cell, by key."""
+    rule: MissingRule = MissingRule()
+    strata: Codes | None = None
+    """The number of the stratum, from 1: records count inside theirs only."""
+    free: Bools | None = None
+    """Who may be changed; None: everybody."""
+    weights: Floats | None = None
+    risk: Risk | None = None
+    shared: HouseholdVariables | None = None
+    goal: HouseholdLimit | None = None
+    kept: int = 0
+    """Keys that are never suppressed, as bits; they have no missing values."""
+
+    @property
+    def changeable(self) -> Bools:
+        """Who may be changed, and whose household may follow."""
+        free = np.ones(len(self.codes), dtype=bool) if self.free is None else self.free
+        return free if self.shared is None else self.shared.all_free(free)
 
 
 class Problem(NamedTuple):
-    """A suppression in units."""
+    """The same by unit."""
 
     units: Units
     needs: Sequence[Requirement]
-    """What every unit that may be touched must meet; limits are by unit."""
+    """What every unit that may be changed must meet."""
     costs: Sequence[float]
-    """Of a blank, by key."""
     rule: MissingRule = MissingRule()
     risk: Risk | None = None
-    households: Households | None = None
-    """What goes for whole households; every record is a unit of its own then."""
+    shared: HouseholdVariables | None = None
+    """Every record is a unit of its own then."""
+    goal: HouseholdLimit | None = None
+    """Every record is a unit of its own then."""
     fixed: int = 0
-    """Keys that are always shown, as bits: the strata, and those in which a blank means something else."""
-    goal: HouseholdGoal | None = None
-    """By unit; every record is a unit of its own then."""
-
-    @property
-    def shared(self) -> int:
-        """The keys that go for whole households, as bits."""
-        return 0 if self.households is None else self.households.bits
-
-    @property
-    def used(self) -> int:
-        """All keys that something is asked of."""
-        every = 0 if self.goal is None else self.goal.members
-        for need in self.needs:
-            every |= need.members
-        return every
+    """Keys that are never suppressed, as bits: the strata, and those in which a missing value means something else."""
 
     @property
     def by_value(self) -> list[int]:
-        """The keys, those whose blanks cost most first."""
-        return sorted(range(self.units.codes.shape[1]), key=lambda place: (-self.costs[place], place))
+        """The keys, those whose cells cost most first."""
+        return sorted(range(self.units.codes.shape[1]), key=lambda column: (-self.costs[column], column))
 
-    def members(self, unit: int) -> Ints:
-        """All units of the household of one, or that alone."""
-        of = self.goal or self.households
-        return np.array([unit]) if of is None else np.flatnonzero(of.household == of.household[unit])
+
+def problem_of(request: Request) -> Problem:
+    """The problem by unit; a stratum counts as one more key that is never suppressed."""
+    codes, goal, bit = request.codes, request.goal, 0
+    if request.strata is not None:
+        bit = 1 << codes.shape[1]
+        codes = np.column_stack([codes, request.strata]).astype(np.uint32)
+    units = units_of(codes, request.changeable, request.weights, _apart(request))
+    # Any record of a unit: they have the same limits, and with households each is a unit of its own.
+    record = np.empty(len(units.codes), dtype=np.int64)
+    record[units.row] = np.arange(len(units.row))
+    shared = request.shared
+    return Problem(
+        units,
+        [need._replace(members=need.members | bit).rows(record) for need in request.needs],
+        [*request.costs, 1.0][: codes.shape[1]],
+        request.rule,
+        request.risk,
+        None if shared is None else shared._replace(household=shared.household[record]),
+        None
+        if goal is None
+        else HouseholdLimit(goal.members | bit, goal.limit, goal.household[record], goal.attack[record]),
+        request.kept | bit,
+    )
+
+
+def _apart(request: Request) -> Ints | None:
+    """What keeps records apart that have the same keys: their household, or a limit of their own."""
+    if request.shared is not None or request.goal is not None:
+        return np.arange(len(request.codes))
+    limits = [need.limits for need in request.needs if need.limits is not None]
+    if not limits:
+        return None
+    return np.unique(np.column_stack(limits), axis=0, return_inverse=True)[1].ravel()

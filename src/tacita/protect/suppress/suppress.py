@@ -1,39 +1,64 @@
-"""Suppress: blank single cells of the keys until every record is safe."""
+"""Suppress: replace single cells of the keys by missing values until every record is safe."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from tacita import check
-from tacita.arrays import Bools, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.parameters import AtLeast, Doc, Shape
+from tacita.progress import rising
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.only import chosen_records, unknown_numbers
 from tacita.protect.step import Applied, CellStep, Context, present
-from tacita.protect.suppress.household_risk import suppress_to_household_risk
-from tacita.protect.suppress.kernel import Suppression, suppress
-from tacita.protect.suppress.reporting import Report, rising
-from tacita.protect.suppress.strata import by_stratum, is_one_more_key
-from tacita.protect.suppress.task import Asked, Task, only_keys, prepared
+from tacita.protect.suppress.local_suppression import Suppression, suppress
+from tacita.protect.suppress.task import Task, check_keys, task_of
 from tacita.scenario import Scenario
+
+
+def ranks(what: str, given: Any) -> Any:
+    """Ranks of keys, or the word for those of SUDA."""
+    if isinstance(given, str):
+        return check.one_of(what, given, ("suda",))
+    return {name: check.whole(f"{what} of {name!r}", rank, 1) for name, rank in check.mapping(what, given).items()}
+
+
+def sizes(what: str, given: Any) -> Any:
+    """Sizes of combinations: a tuple, or with k a dictionary; a file has them as texts."""
+    if isinstance(given, Mapping):
+        numbers = {int(size) if isinstance(size, str) and size.isdecimal() else size: k for size, k in given.items()}
+        return {check.whole(f"a size of {what}", n, 1): check.whole(f"k of {what}", k, 2) for n, k in numbers.items()}
+    listed = given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+    return tuple(check.whole(f"a size of {what}", size, 1) for size in listed)
+
+
+def ghosts_of(what: str, given: Any) -> dict[str, tuple[str, ...]]:
+    """Names of variables by key."""
+    return {name: check.names(f"{what} of {name!r}", each) for name, each in check.mapping(what, given).items()}
+
+
+def risk_limit(what: str, given: Any) -> float | bool:
+    """A probability above 0, or true for the policy's."""
+    return True if given is True else check.share(what, given, zero=False)
 
 
 @dataclass(frozen=True)
 class Suppress(CellStep):
-    """Blank as few cells of the keys as it takes until every record is safe (local suppression).
+    """Suppress as few cells of the keys as it takes until every record is safe (local suppression).
 
     Every record must count at least `k` records under the scenario's missing-value rule, on all keys of every key set,
     or with `combs` on every combination of so many keys. With `risk` or `household_risk` no record or household may be
     easier to re-identify than that instead (give `k` too to have both). Only records that violate are touched: from
-    the start, or because a record that they counted on was blanked. Every blank is needed by its own record, so nobody
-    is blanked to hide others. The outcome is counted again, and a record that is still unsafe is an error.
+    the start, or because a record that they counted on was suppressed. The outcome is counted again, and a record that
+    is still unsafe is an error.
 
-    Which cells go: those that cost least. Without `importance` every cell costs 1; with it, q + 1 - rank.
+    Which cells go: those that cost least. Without `importance` every cell costs 1; with it, q + 1 - rank. The
+    missing-value rule must be `one_way`, `own_category`, `wildcard` or `partial(c)` with a number.
 
     >>> import tacita as tc, polars as pl
     >>> people = pl.DataFrame({"sex": ["f", "f", "f", "m"], "region": ["north", "north", "south", "south"]})
@@ -42,48 +67,43 @@ class Suppress(CellStep):
     [('f', 'north'), ('f', 'north'), (None, 'south'), (None, 'south')]
     """
 
-    k: int | None = None
-    """Every record must count so many; None: the key set's k, else the policy's, unless a risk is asked for."""
-    importance: Mapping[str, int] | str = field(default_factory=dict, kw_only=True)
-    """By key its rank, 1 the most important, which is suppressed last; `suda`: by contribution to the SUDA scores."""
-    combs: Any = field(default=(), kw_only=True)
-    """Sizes of combinations of the main keys, as [3, 4], or with a k each, as {3: 10, 4: 5}; none: all keys."""
-    key_sets: tuple[str, ...] = field(default=(), kw_only=True)
-    """The key sets to protect, `keys` the main one; none: all of the scenario."""
-    strata: tuple[str, ...] | None = field(default=None, kw_only=True)  # type: ignore[assignment]
-    """Records count inside these groups only; None: the scenario's strata."""
-    ghosts: Mapping[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
-    """By key the variables that would give it away: they are blanked with it."""
-    household_variables: tuple[str, ...] | None = field(default=None, kw_only=True)
-    """Keys that are blanked for a whole household or not at all; None: the scenario's."""
-    risk: float | bool | None = field(default=None, kw_only=True)
-    """The greatest individual risk; true: the policy's."""
-    household_risk: float | bool | None = field(default=None, kw_only=True)
-    """The greatest household risk; true: the policy's."""
+    k: Annotated[int | None, AtLeast(2), Doc("What every record must count; none: the key set's or policy's k.")] = None
+    importance: Annotated[
+        Mapping[str, int] | str,
+        Shape("table of ranks by key, or `suda`", ranks),
+        Doc("By key its rank, 1 is suppressed last; `suda`: by SUDA scores."),
+    ] = field(default_factory=dict, kw_only=True)
+    combs: Annotated[
+        Any,
+        Shape("sizes, or a table of k by size", sizes),
+        Doc("Sizes of combinations of the main keys, as [3, 4], or with a k each, as {3: 10}; none: all keys."),
+    ] = field(default=(), kw_only=True)
+    key_sets: Annotated[
+        tuple[str, ...], Doc("The key sets to protect, `keys` the main one; none: all of the scenario.")
+    ] = field(default=(), kw_only=True)
+    strata: Annotated[
+        tuple[str, ...] | None, Doc("Records count inside these groups only; none: the scenario's strata.")
+    ] = field(default=None, kw_only=True)  # type: ignore[assignment]
+    ghosts: Annotated[
+        Mapping[str, tuple[str, ...]],
+        Shape("table of names by key", ghosts_of),
+        Doc("By key the variables that would give it away: they are suppressed with it."),
+    ] = field(default_factory=dict, kw_only=True)
+    household_variables: Annotated[
+        tuple[str, ...] | None, Doc("Keys suppressed for a whole household or not at all; none: the scenario's.")
+    ] = field(default=None, kw_only=True)
+    risk: Annotated[
+        float | bool | None,
+        Shape("number in (0, 1], or true", risk_limit),
+        Doc("The greatest individual risk; true: the policy's."),
+    ] = field(default=None, kw_only=True)
+    household_risk: Annotated[
+        float | bool | None,
+        Shape("number in (0, 1], or true", risk_limit),
+        Doc("The greatest household risk, on the first key set; true: policy's."),
+    ] = field(default=None, kw_only=True)
 
     selects_itself: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        if self.k is not None:
-            put(self, "k", check.whole("k", self.k, 2))
-        if isinstance(self.importance, str):
-            check.one_of("importance", self.importance, ("suda",))
-        else:
-            ranks = check.mapping("importance", self.importance)
-            put(self, "importance", {n: check.whole(f"importance of {n!r}", rank, 1) for n, rank in ranks.items()})
-        put(self, "combs", _sizes(self.combs))
-        put(self, "key_sets", check.names("key_sets", self.key_sets))
-        for name in ("strata", "household_variables"):
-            if getattr(self, name) is not None:
-                put(self, name, check.names(name, getattr(self, name)))
-        ghosts = check.mapping("ghosts", self.ghosts)
-        put(self, "ghosts", {name: check.names(f"ghosts of {name!r}", each) for name, each in ghosts.items()})
-        for name in ("risk", "household_risk"):
-            value = check.python_number(getattr(self, name))
-            put(self, name, None if value is False else value)
-            if value is not None and not isinstance(value, bool):
-                check.share(name, value, zero=False)
 
     @property
     def adds_missing(self) -> bool:
@@ -91,54 +111,36 @@ class Suppress(CellStep):
         return True
 
     def apply(self, data: Data, context: Context) -> Applied:
-        """The data with cells blanked."""
+        """The data with cells suppressed."""
         # By record number, so that the order of the file does not matter.
         order = np.argsort(data.record, kind="stable")
-        sorted_data = data if (np.diff(order) == 1).all() else data.take(order)
-        task = prepared(self._asked(context), sorted_data, context.scenario, context.policy)
+        ordered = data if (np.diff(order) == 1).all() else data.take(order)
+        free = None
+        if self.only is not None:
+            free = chosen_records(self.only, ordered, context.scenario, context.policy, context.original)
+        task = task_of(self, ordered, context.scenario, context.policy, free)
         self._check_ghosts(task, data, context.scenario)
-        report = rising(lambda done: context.progress(done, "suppressing"))
-        found = _suppressed(task, self._free(sorted_data, context), report)
+        found = suppress(task.request, rising(context.progress))
         gone = np.empty_like(found.gone)
         gone[order] = found.gone
-        cells = {name: gone[:, place] for place, name in enumerate(task.keys) if gone[:, place].any()}
+        cells = {name: gone[:, column] for column, name in enumerate(task.keys) if gone[:, column].any()}
         for key, followers in self.ghosts.items():
             for name in followers if key in cells else ():
                 cells[name] = cells.get(name, np.zeros(len(data), dtype=bool)) | cells[key]
         remarks = (*_remarks(found, task), *task.remarks, *unknown_numbers(self.only, data))
         figures = _figures(found, task)
-        blanking = Mechanism("suppression", tuple(cells), {"rule": figures["rule"], "cells": figures["cells"]})
-        return Applied(data.blanked(cells), remarks, figures, (blanking,), (blanking.told("cells"),))
-
-    def _asked(self, context: Context) -> Asked:
-        policy = context.policy
-        limits = []
-        for name in ("risk", "household_risk"):
-            value, known = getattr(self, name), getattr(policy, name)
-            if value is True and known is None:
-                raise TacitaError(f"the policy has no {name}; pass {name}=0.1 to the step.")
-            limits.append(known if value is True else value)
-        return Asked(
-            k=self.k,
-            importance=self.importance,
-            combs=self.combs,
-            key_sets=self.key_sets,
-            strata=self.strata,
-            household_variables=self.household_variables,
-            risk=limits[0],
-            household_risk=limits[1],
-            risk_by_policy=self.risk is True,
-        )
+        suppression = Mechanism("suppression", tuple(cells), {"rule": figures["rule"], "cells": figures["cells"]})
+        return Applied(data.blanked(cells), remarks, figures, (suppression,), (suppression.told("cells"),))
 
     def _check_ghosts(self, task: Task, data: Data, scenario: Scenario) -> None:
-        """Blanking a ghost must not undo what suppression and measures rest on."""
+        """Suppressing a ghost must not undo what suppression and measures rest on."""
         roles = {
             "a key": task.keys,
             "a stratum": scenario.strata if self.strata is None else self.strata,
             "the weight": (scenario.weight,),
             "the household": (scenario.household,),
         }
-        only_keys("ghosts", self.ghosts, task.keys)
+        check_keys("ghosts", self.ghosts, task.keys)
         for followers in self.ghosts.values():
             present(self, followers, data)
             for role, names in roles.items():
@@ -146,36 +148,9 @@ class Suppress(CellStep):
                 if both:
                     raise TacitaError(f"a ghost variable cannot be {role} at the same time: {check.quoted(both)}.")
 
-    def _free(self, data: Data, context: Context) -> Bools | None:
-        """Which records may be touched; None: all."""
-        if self.only is None:
-            return None
-        return chosen_records(self.only, data, context.scenario, context.policy, context.original)
-
-
-def _suppressed(task: Task, free: Bools | None, report: Report) -> Suppression:
-    if task.strata is not None and not is_one_more_key(task.rule):
-        return by_stratum(task, free, _suppressed, report)
-    common: dict[str, Any] = {
-        "strata": task.strata, "free": free, "weights": task.weights, "shared": task.shared, "kept": task.kept,
-        "report": report,
-    }  # fmt: skip
-    if task.goal is None:
-        return suppress(task.codes, task.needs, task.costs, task.rule, risk=task.risk, **common)
-    assert task.risk is not None
-    return suppress_to_household_risk(task.codes, task.needs, task.costs, task.rule, task.goal, task.risk, **common)
-
-
-def _sizes(given: Any) -> Any:
-    """Sizes of combinations: a tuple, or with k a dictionary; a file has them as texts."""
-    if isinstance(given, Mapping):
-        numbers = {int(size) if isinstance(size, str) and size.isdecimal() else size: k for size, k in given.items()}
-        return {check.whole("a size of combs", size, 1): check.whole("k of combs", k, 2) for size, k in numbers.items()}
-    listed = given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
-    return tuple(check.whole("a size of combs", size, 1) for size in listed)
-
 
 def _remarks(found: Suppression, task: Task) -> list[str]:
+    """What the log says of records and cells."""
     touched = int(found.touched.sum())
     if not found.violated.any():
         return ["no record violates"]
@@ -188,20 +163,24 @@ def _remarks(found: Suppression, task: Task) -> list[str]:
         parts.append(f"{check.counted(followed, 'record')} touched because one that they counted on was blanked")
     if shared:
         parts.append(f"{check.counted(shared, 'record')} touched with their household")
+    if found.for_others.any():
+        parts.append(f"{check.counted(int(found.for_others.sum()), 'cell')} suppressed that only other records need")
     if found.left.any():
-        member = ", or with a member of their household outside," if task.shared or task.goal else ""
+        member = ", or with a member of their household outside," if task.request.shared or task.request.goal else ""
         parts.append(f"{check.counted(int(found.left.sum()), 'record')} outside `only`{member} still violate")
     return [", ".join(parts)]
 
 
 def _figures(found: Suppression, task: Task) -> dict[str, Any]:
-    by_key: Ints = found.gone.sum(axis=0)
+    """The same as numbers."""
+    by_key = found.gone.sum(axis=0).tolist()
     return {
-        "rule": str(task.rule),
+        "rule": str(task.request.rule),
         "violating": int(found.violated.sum()),
         "touched": int(found.touched.sum()),
         "touched_because_of_others": int(found.followed.sum()),
         "touched_with_household": int(found.with_household.sum()),
+        "only_others_need": int(found.for_others.sum()),
         "left": int(found.left.sum()),
-        "cells": {name: int(count) for name, count in zip(task.keys, by_key, strict=True)},
+        "cells": dict(zip(task.keys, by_key, strict=True)),
     }

@@ -2,37 +2,34 @@
 
 For a set of keys P, count the records that show at least P by their values on P. Every record that is not yet placed
 and whose count is large enough shows exactly P from then on. All of them stay in that group, and whoever was placed
-before keeps what he shows: the count never falls again, nobody needs a second look, and no cell is blanked that its own
-record could show, since all larger sets were tried before.
+before keeps what it shows: the count never falls again, nobody needs a second look, and no cell is suppressed that its
+own record could show, since all larger sets were tried before.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
-from tacita.protect.suppress.combinations import Requirement, bits, places
-from tacita.protect.suppress.demands import demands_of
-from tacita.protect.suppress.reporting import Report, unheard
+from tacita.progress import Progress, no_progress
+from tacita.protect.suppress.problem import WORK, Problem, Risk
+from tacita.protect.suppress.requirements import Requirement, columns_of, demands_of
 from tacita.protect.suppress.units import Units
 from tacita.random import Draws
 
 MOST_SETS = 1 << 12
-"""Of more keys than this many sets belong to, only the most valuable sets are tried, then ever fewer keys."""
-MOST_STARTS = 128
-"""They are parts of so many of the sets that the units show to begin with."""
-
-Risk = Callable[[Floats, Floats], Floats]
-"""The risk of a correct link in a group, of its number of records and its sum of weights."""
+"""Of more keys than this many sets belong to, only sets on which records agree are tried."""
+LOOKS = 100_000_000
+"""About so many cells are compared to find those sets."""
+MOST_ROUNDS = 20
 
 
 def counted(units: Units, shown: Ints, members: int, wanted: Ints) -> tuple[Ints, Floats]:
     """For each wanted unit the records, and the sum of weights, that show the same on a set of keys."""
     # Numba loads when the first file is suppressed, not with the package.
-    from tacita.protect.suppress.loops import counts_on
+    from tacita.protect.suppress.one_way_loops import counts_on
 
     return counts_on(units.words, units.mask(members), shown, units.records, units.weights, members, wanted)
 
@@ -64,9 +61,9 @@ def meeting(
     patterns, pattern = np.unique(would, return_inverse=True)
     demands = demands_of([need for need in needs if need.limits is None])
     by_set: dict[int, list[tuple[int, int]]] = {}
-    for place, each in enumerate(map(int, patterns)):
+    for index, each in enumerate(map(int, patterns)):
         for members, k in demands.of(each):
-            by_set.setdefault(members, []).append((place, k))
+            by_set.setdefault(members, []).append((index, k))
     for members, asked in by_set.items():
         k_by_pattern = np.zeros(len(patterns), dtype=np.int64)
         where, k_there = zip(*asked, strict=True)
@@ -85,132 +82,154 @@ def meeting(
     return safe
 
 
-def sets_in_order(
-    members: int, costs: Sequence[float], variant: int = 0, fixed: int = 0, shown: Ints | None = None
-) -> Iterator[int]:
-    """The sets of keys that can be shown, from all of `members` to the `fixed` ones, by the cost of what is blanked.
-
-    Variants change the order of sets that cost the same, and of those that cost nearly the same. `shown` is what the
-    units show now: of many keys only the most valuable parts of that are tried.
-    """
-    keys = places(members & ~fixed)
-    if all_sets(members & ~fixed):
-        cost = np.zeros(1)
-        chosen = np.zeros(1, dtype=np.int64)
-        for key in keys:
-            cost = np.concatenate([cost, cost + costs[key]])
-            chosen = np.concatenate([chosen, chosen | 1 << key])
-    else:
-        chosen = np.array(sorted(_most_valuable(members, fixed, costs, shown)), dtype=np.int64)
-        cost = np.zeros(len(chosen))
-        for key in keys:
-            cost = cost + costs[key] * (chosen >> key & 1)
-    # Which order is tried is no secret: nothing is drawn that protects.
-    draws, numbers = Draws(variant), np.arange(len(cost))
-    tie = draws.uniform(numbers) if variant else numbers
-    if variant % 4 == 3:
-        # Less than any key costs: a set still comes after those that blank less of the same keys.
-        cost = cost + draws.uniform(numbers, 1) * min((costs[key] for key in keys), default=0.0) * (cost > 0)
-    for place in np.lexsort((tie, cost)):
-        yield members & ~int(chosen[place])
+def violating(units: Units, shown: Ints, needs: Sequence[Requirement], risk: Risk | None = None) -> Bools:
+    """Which units do not meet all requirements with what they show."""
+    return ~meeting(units, shown, np.arange(len(shown)), shown, needs, risk)
 
 
-def all_sets(members: int) -> bool:
+def few_keys(members: int) -> bool:
     """Whether every set of these keys is tried."""
     return 1 << members.bit_count() <= MOST_SETS
 
 
-def _most_valuable(members: int, fixed: int, costs: Sequence[float], shown: Ints | None) -> set[int]:
-    """Of many keys what to blank: the least that takes a unit on from what it shows, then one key more each time."""
-    starts = [members]
-    if shown is not None:
-        patterns, units = np.unique(shown & members, return_counts=True)
-        most = np.lexsort((patterns, -units))[:MOST_STARTS]
-        starts = [int(patterns[place]) for place in most]
+def all_sets(members: int, fixed: int) -> Ints:
+    """All sets of some keys that contain the fixed ones, from all keys to those alone."""
+    gone = np.zeros(1, dtype=np.int64)
+    for column in columns_of(members & ~fixed):
+        gone = np.concatenate([gone, gone | 1 << column])
+    return members & ~gone
+
+
+def in_order(sets: Ints, members: int, costs: Sequence[float], variant: int = 0) -> Iterator[int]:
+    """Sets of keys that can be shown, by the cost of those of `members` that are not.
+
+    Variants change the order of sets that cost the same, and of those that cost nearly the same.
+    """
+    cost = np.zeros(len(sets))
+    for column in columns_of(members):
+        cost = cost + costs[column] * (sets >> column & 1 == 0)
+    # Which order is tried is no secret: nothing is drawn that protects.
+    draws, numbers = Draws(variant), np.arange(len(sets))
+    tie = draws.uniform(numbers) if variant else numbers
+    if variant % 4 == 3:
+        # Less than any key costs: a set still comes after those that suppress less of the same keys.
+        least = min((costs[column] for column in columns_of(members)), default=0.0)
+        cost = cost + draws.uniform(numbers, 1) * least * (cost > 0)
+    return (int(sets[index]) for index in np.lexsort((tie, cost)))
+
+
+def sets_to_try(
+    problem: Problem, shown: Ints, rows: Ints, members: int, k: int | None, variant: int = 0
+) -> Iterator[int]:
+    """Sets of keys that units could show, the most valuable first: all sets of few keys.
+
+    Of many keys the sets that rows show now, and those on which they agree with others.
+    """
+    fixed = problem.fixed & members
+    if few_keys(members & ~fixed):
+        sets = all_sets(members, fixed)
+    else:
+        agreed = agreements(problem, shown, rows, members, k, variant)
+        sets = np.unique(np.concatenate([shown[rows] & members, agreed, [fixed]]))
+    return in_order(sets, members & ~fixed, problem.costs, variant)
+
+
+def agreements(problem: Problem, shown: Ints, rows: Ints, members: int, k: int | None, variant: int = 0) -> Ints:
+    """Sets of keys on which rows agree with others: with the nearest, then with one more each time, until k agree.
+
+    Without k until nothing is left to agree on. Of large files a part is looked at.
+    """
+    units, columns = problem.units, columns_of(members)
+    codes, value = units.codes[:, columns], np.array([problem.costs[column] for column in columns])
+    others = np.flatnonzero(shown & members)
+    most = max(1, int((LOOKS / len(columns)) ** 0.5))
+    rows, others = rows[:: len(rows) // most + 1], others[:: len(others) // most + 1]
+    draws, weights = Draws(variant), np.int64(1) << np.array(columns, dtype=np.int64)
+    visible = (shown[others][:, None] & weights) > 0
     found: set[int] = set()
-    for start in starts:
-        keys = sorted(places(start & ~fixed), key=lambda key: (costs[key], key))
-        found.update(members & ~start | gone for gone in _cheapest_blanks(keys, costs, MOST_SETS // len(starts)))
-        found.update(members & ~start | bits(keys[:length]) for length in range(len(keys) + 1))
-    return found
-
-
-def _cheapest_blanks(keys: Sequence[int], costs: Sequence[float], count: int) -> Iterator[int]:
-    """The cheapest sets of keys, from the empty one; the keys are in the order of their costs."""
-    queue: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
-    for _ in range(count):
-        if not queue:
-            break
-        cost, gone = heapq.heappop(queue)
-        yield bits(keys[place] for place in gone)
-        last = gone[-1] if gone else -1
-        if last + 1 < len(keys):
-            following = costs[keys[last + 1]]
-            heapq.heappush(queue, (cost + following, (*gone, last + 1)))
-            if gone:
-                heapq.heappush(queue, (cost + following - costs[keys[last]], (*gone[:-1], last + 1)))
+    for row in map(int, rows):
+        same = visible & (codes[others] == codes[row]) & (shown[row] & weights > 0)
+        worth, agree = same @ value, same @ weights
+        if variant:
+            worth = worth + 0.9 * value.min() * draws.uniform(others, row)
+        fixed = int(shown[row]) & problem.fixed & members
+        records = np.where((agree & fixed == fixed) & (others != row), units.records[others], 0)
+        common = int(shown[row]) & members
+        while common & ~fixed:
+            further = (records > 0) & (agree & common != common)
+            enough_agree = k is not None and units.records[row] + records[agree & common == common].sum() >= k
+            if enough_agree or not further.any():
+                break
+            common &= int(agree[np.argmax(np.where(further, worth, -1.0))])
+            found.add(common)
+            worth = same @ (value * (common & weights > 0))
+    return np.array(sorted(found), dtype=np.int64)
 
 
 def sweep(
-    units: Units,
-    shown: Ints,
-    need: Requirement,
-    order: Iterator[int],
-    risk: Risk | None = None,
-    report: Report = unheard,
+    problem: Problem, shown: Ints, need: Requirement, variant: int = 0, progress: Progress = no_progress
 ) -> tuple[Ints, int]:
-    """What each unit shows so that one requirement holds for all that may be touched, and the looks that it took."""
-    place = _sweep_with_limits if need.limits is not None else _sweep
-    inside, looks = place(units, shown & need.members, need, order, risk, report)
+    """What each unit shows so that one requirement holds for all that may be changed, and the looks that it took."""
+    inside, waiting = shown & need.members, np.flatnonzero(problem.units.free)
+    place = _placing(problem, inside, need) if need.limits is None else _placing_with_limits(problem, inside, need)
+    looks, all_units = 0, len(waiting)
+    for members in _sets_of_sweep(problem, inside, need, variant):
+        if not len(waiting):
+            break
+        progress(1 - len(waiting) / all_units, WORK)
+        waiting, asked = place(waiting, members)
+        looks += (len(inside) + 4 * asked) * (asked > 0)
     return shown & ~need.members | inside, looks
 
 
-def _sweep(
-    units: Units, inside: Ints, need: Requirement, order: Iterator[int], risk: Risk | None, report: Report
-) -> tuple[Ints, int]:
-    # Numba loads when the first file is suppressed, not with the package.
-    from tacita.protect.suppress.loops import place_on
+def _sets_of_sweep(problem: Problem, inside: Ints, need: Requirement, variant: int) -> Iterator[int]:
+    """The sets of a sweep; of many keys those on which units agree that still violate, as the others were placed."""
+    units, members = problem.units, need.members
+    k = need.k if need.limits is None else None
+    if not few_keys(members & ~problem.fixed):
+        yield from in_order(np.unique(inside), members & ~problem.fixed, problem.costs, variant)
+        for _ in range(MOST_ROUNDS):
+            rows = np.flatnonzero(violating(units, inside, [need], problem.risk) & units.free)
+            sets = agreements(problem, inside, rows, members, k, variant)
+            if not len(sets):
+                break
+            yield from in_order(sets, members & ~problem.fixed, problem.costs, variant)
+    yield from sets_to_try(problem, inside, np.flatnonzero(units.free), members, k, variant)
 
-    waiting, others = np.flatnonzero(units.free), np.flatnonzero(~units.free)
-    # Room for those that may not be touched, and for as many groups as there are units.
+
+Placing = Callable[[Ints, int], tuple[Ints, int]]
+"""Places waiting units that are safe on a set of keys; who waits then, and how many were asked."""
+
+
+def _placing(problem: Problem, inside: Ints, need: Requirement) -> Placing:
+    # Numba loads when the first file is suppressed, not with the package.
+    from tacita.protect.suppress.one_way_loops import place_on
+
+    units = problem.units
+    others = np.flatnonzero(~units.free)
+    # Room for those that may not be changed, and for as many groups as there are units.
     words, shown, records = np.empty_like(units.words), np.empty_like(inside), np.empty_like(inside)
-    groups, looks, all_units = len(others), 0, len(waiting)
+    groups = len(others)
     words[:groups], shown[:groups], records[:groups] = units.words[others], inside[others], units.records[others]
-    for members in order:
-        if not len(waiting):
-            break
-        report(1 - len(waiting) / all_units)
+
+    def place(waiting: Ints, members: int) -> tuple[Ints, int]:
+        nonlocal groups
         mask = units.mask(members)
-        stay, groups, wanted = place_on(
+        stay, groups, asked = place_on(
             units.words, inside, units.records, waiting, words, shown, records, groups, mask, members, need.k
         )
-        waiting = waiting[:stay]
-        looks += (len(inside) + 4 * wanted) * (wanted > 0)
-    return inside, looks
+        return waiting[:stay], asked
+
+    return place
 
 
-def _sweep_with_limits(
-    units: Units, inside: Ints, need: Requirement, order: Iterator[int], risk: Risk | None, report: Report
-) -> tuple[Ints, int]:
-    waiting = np.flatnonzero(units.free)
-    looks, all_units = 0, len(waiting)
-    for members in order:
-        if not len(waiting):
-            break
-        report(1 - len(waiting) / all_units)
-        possible = inside[waiting] & members == members
-        wanted = waiting[possible]
+def _placing_with_limits(problem: Problem, inside: Ints, need: Requirement) -> Placing:
+    def place(waiting: Ints, members: int) -> tuple[Ints, int]:
+        wanted = waiting[inside[waiting] & members == members]
         if not len(wanted):
-            continue
-        looks += len(inside) + 4 * len(wanted)
-        safe = enough(units, inside, members, wanted, need, risk)
-        inside[wanted[safe]] = members
-        keep = np.ones(len(waiting), dtype=bool)
-        keep[np.flatnonzero(possible)[safe]] = False
-        waiting = waiting[keep]
-    return inside, looks
+            return waiting, 0
+        placed = wanted[enough(problem.units, inside, members, wanted, need, problem.risk)]
+        inside[placed] = members
+        return np.setdiff1d(waiting, placed, assume_unique=True), len(wanted)
 
-
-def violating(units: Units, shown: Ints, needs: Sequence[Requirement], risk: Risk | None = None) -> Bools:
-    """Which units do not meet all requirements with what they show."""
-    return ~meeting(units, shown, np.arange(len(shown)), shown, needs, risk)
+    return place

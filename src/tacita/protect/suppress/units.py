@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +15,11 @@ from tacita.keys.source import distinct_keys
 Words = NDArray[np.uint64]
 
 NO_WEIGHTS = np.empty(0)
-WORD = 64
-"""Bits of a word."""
+WORD_BITS = 64
 
 
 class Units(NamedTuple):
-    """Records with the same values on all keys, and alike in whether they may be touched."""
+    """Records with the same values on all keys, and alike in whether they may be changed."""
 
     codes: Codes
     """The keys, 0 for missing."""
@@ -30,7 +28,7 @@ class Units(NamedTuple):
     weights: Floats
     """The sum of their weights; empty where no weights are used."""
     free: Bools
-    """Which may be touched."""
+    """Which may be changed."""
     row: Ints
     """For each record its unit."""
     words: Words
@@ -45,14 +43,19 @@ class Units(NamedTuple):
 
     def mask(self, members: int) -> Words:
         """By word: the bits that hold a set of keys."""
-        inside = [place for place in range(len(self.fields)) if members >> place & 1]
+        inside = [column for column in range(len(self.fields)) if members >> column & 1]
         mask: Words = np.bitwise_or.reduce(self.fields[inside], axis=0, initial=np.uint64(0))
         return mask
+
+    def total_cost(self, shown: Ints, costs: Sequence[float]) -> float:
+        """What the suppressed cells cost."""
+        gone = self.known & ~shown
+        return float(sum(cost * self.records[gone >> column & 1 == 1].sum() for column, cost in enumerate(costs)))
 
 
 def units_of(codes: Codes, free: Bools, weights: Floats | None = None, apart: Ints | None = None) -> Units:
     """The units of a file; records with different numbers in `apart` are never in one unit."""
-    columns: list[Codes] = [codes[:, place] for place in range(codes.shape[1])]
+    columns: list[Codes] = [codes[:, column] for column in range(codes.shape[1])]
     columns.append(free.astype(np.uint32))
     if apart is not None:
         columns.append(np.asarray(apart, dtype=np.uint32))
@@ -63,39 +66,28 @@ def units_of(codes: Codes, free: Bools, weights: Floats | None = None, apart: In
         summed = np.bincount(row, weights=weights, minlength=count).astype(np.float64)
     keys = np.ascontiguousarray(distinct[:, : codes.shape[1]])
     free = distinct[:, codes.shape[1]] > 0
-    return Units(keys, np.bincount(row, minlength=count), summed, free, row, *packed(keys))
+    return Units(keys, np.bincount(row, minlength=count), summed, free, row, *_packed(keys))
 
 
-def packed(codes: Codes) -> tuple[Words, Words]:
+def _packed(codes: Codes) -> tuple[Words, Words]:
     """Codes side by side in words of 64 bits, no code in two words; and by column and word the bits that hold it."""
-    places: list[tuple[int, int, int]] = []
+    positions: list[tuple[int, int, int]] = []
     word, used = 0, 0
     for column in codes.T:
         width = max(int(column.max(initial=0)).bit_length(), 1)
-        if used + width > WORD:
+        if used + width > WORD_BITS:
             word, used = word + 1, 0
-        places.append((word, used, width))
+        positions.append((word, used, width))
         used += width
     words = np.zeros((len(codes), word + 1), dtype=np.uint64)
     fields = np.zeros((codes.shape[1], word + 1), dtype=np.uint64)
-    for column, (word, start, width) in enumerate(places):
-        words[:, word] |= codes[:, column].astype(np.uint64) << np.uint64(start)
-        fields[column, word] = ((1 << width) - 1) << start
+    for number, (word, start, width) in enumerate(positions):
+        words[:, word] |= codes[:, number].astype(np.uint64) << np.uint64(start)
+        fields[number, word] = ((1 << width) - 1) << start
     return words, fields
 
 
-def blanked(codes: Codes, shown: Ints) -> Codes:
+def suppressed(codes: Codes, shown: Ints) -> Codes:
     """The codes with 0 wherever a key is not shown."""
     keep = shown[:, None] >> np.arange(codes.shape[1], dtype=np.int64) & 1
     return codes * keep.astype(np.uint32)
-
-
-def fingerprint(shown: Ints) -> bytes:
-    """What all units show, in 16 bytes; two different states are next to never alike."""
-    return blake2b(shown.tobytes(), digest_size=16).digest()
-
-
-def total_cost(units: Units, shown: Ints, costs: Sequence[float]) -> float:
-    """What the suppressed cells cost."""
-    gone = units.known & ~shown
-    return float(sum(cost * units.records[gone >> place & 1 == 1].sum() for place, cost in enumerate(costs)))

@@ -1,0 +1,171 @@
+"""Local suppression of a file: which cells are suppressed, for whom, and whether it is enough."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacita import check
+from tacita.arrays import Bools, Ints
+from tacita.check import TacitaError
+from tacita.keys.matching import MOST_KEYS
+from tacita.progress import Progress, no_progress, part
+from tacita.protect.suppress.household_risk import lower_household_risk
+from tacita.protect.suppress.one_way import give_back, suppress_one_way
+from tacita.protect.suppress.own_category import suppress_own_category
+from tacita.protect.suppress.problem import Problem, Request, problem_of
+from tacita.protect.suppress.recount import above_household_limit, needed_by_itself, restored, unsafe_units
+from tacita.protect.suppress.requirements import Requirement, essential, union
+from tacita.protect.suppress.wildcard import suppress_wildcard
+from tacita.scenario import MissingRule
+
+SEARCHES = {
+    "one_way": suppress_one_way,
+    "own_category": suppress_own_category,
+    "wildcard": suppress_wildcard,
+    "partial": suppress_wildcard,
+}
+"""How the cells are found, by missing-value rule."""
+
+
+class Suppression(NamedTuple):
+    """Which cells are to be suppressed, and which records they are of."""
+
+    gone: Bools
+    """By record and key: suppressed."""
+    violated: Bools
+    """Records that violate before anything is done."""
+    left: Bools
+    """Records that violate afterwards, because they may not be changed."""
+    needed: Bools
+    """By record and key: suppressed for the record itself, not because its household shares the variable."""
+    for_others: Bools
+    """By record and key: only others need it; the record, or its household, would be safe if it were shown."""
+
+    @property
+    def touched(self) -> Bools:
+        """Records with a suppressed cell."""
+        return np.asarray(self.gone.any(axis=1))
+
+    @property
+    def with_household(self) -> Bools:
+        """Records that are touched only because another member of the household is."""
+        return self.touched & ~self.needed.any(axis=1)
+
+    @property
+    def followed(self) -> Bools:
+        """Records that violate only because a record that they counted on was suppressed."""
+        return self.needed.any(axis=1) & ~self.violated
+
+
+def suppress(request: Request, progress: Progress = no_progress) -> Suppression:
+    """The cells to suppress so that every record meets every requirement under the missing-value rule.
+
+    The outcome is counted again with the code that every measure uses; if a record that may be changed is still unsafe
+    that is an error.
+    """
+    _check_rule(request.rule)
+    _check_size(request)
+    problem = problem_of(request)
+    units = problem.units
+    known = shown = units.known
+    at_start = unsafe_units(problem, known, part(progress, 0.0, 0.1)) | above_household_limit(problem, known)
+    for_others = np.zeros_like(shown)
+    if request.goal is not None:
+        shown = lower_household_risk(request, problem, _solved, part(progress, 0.1, 0.8))
+    elif (at_start & units.free).any():
+        shown = _searched(problem, part(progress, 0.1, 0.8))
+    left = _still_unsafe(problem, shown, part(progress, 0.8, 0.9))
+    # The one-way search itself leaves no cell that its record does not need, without risks and households.
+    plain = problem.rule.name == "one_way" and problem.risk is None and problem.shared is None
+    if (shown != known).any() and not plain:
+        shown, for_others = restored(problem, shown, part(progress, 0.9, 1.0))
+        left = _still_unsafe(problem, shown)
+    columns = np.arange(request.codes.shape[1])
+    gone, unneeded = ((sets[:, None] >> columns & 1 > 0)[units.row] for sets in (known & ~shown, for_others))
+    needed = gone.copy()
+    for column in () if request.shared is None else request.shared.variables:
+        # Which member needs a suppressed household variable.
+        needed[:, column] &= needed_by_itself(problem, shown, column)[units.row]
+    return Suppression(gone, at_start[units.row], left[units.row], needed, unneeded)
+
+
+def _solved(request: Request, progress: Progress) -> Ints:
+    """The keys that each record shows when a request without a household limit is met."""
+    problem = problem_of(request)
+    shown = _searched(problem, progress) if unsafe_units(problem, problem.units.known).any() else problem.units.known
+    _still_unsafe(problem, shown)
+    return shown[problem.units.row]
+
+
+def _searched(problem: Problem, progress: Progress) -> Ints:
+    """What is shown when requirements are met as cheaply as the search can, if it can."""
+    units, search = problem.units, SEARCHES[problem.rule.name]
+    asked = problem._replace(needs=essential(problem.needs, problem.rule.name))
+    if len(asked.needs) == 1 or any(need.limits is not None for need in asked.needs):
+        return search(asked, progress)
+    shown = search(asked, part(progress, 0.0, 0.8))
+    # The greatest k on all keys at once is more than is asked, and yet it is sometimes found with fewer cells.
+    together = [Requirement(union(asked.needs), max(need.k for need in asked.needs))]
+    other = search(problem._replace(needs=together), part(progress, 0.8, 1.0))
+    if problem.rule.name == "one_way":
+        other = give_back(asked, other)
+    better = units.total_cost(other, problem.costs) < units.total_cost(shown, problem.costs)
+    if problem.rule.name == "own_category":
+        better |= bool((unsafe_units(problem, shown) & units.free).any())
+    return other if better and not (unsafe_units(problem, other) & units.free).any() else shown
+
+
+def _still_unsafe(problem: Problem, shown: Ints, progress: Progress = no_progress) -> Bools:
+    """Which units are unsafe with what all units show; an error if one of them could be helped.
+
+    Where the household risk is limited that is a unit whose household has no member that may not be changed.
+    """
+    free, goal = problem.units.free, problem.goal
+    below, above = unsafe_units(problem, shown, progress), above_household_limit(problem, shown)
+    missed = below & free
+    if goal is not None:
+        missed |= above & ~np.isin(goal.household, goal.household[~free])
+    if missed.any():
+        raise TacitaError(_failure(problem, int(problem.units.records[missed].sum())))
+    return below | above
+
+
+def _failure(problem: Problem, records: int) -> str:
+    who = check.counted(records, "record")
+    if problem.goal is not None:
+        return f"suppression could not bring the households of {who} to the risk; recode first or ask for less."
+    limit = " or the risk limit" if problem.risk is not None else ""
+    ways = "recode first or ask for less"
+    if problem.rule.name != "one_way":
+        ways = "recode first, ask for less, or choose the rule 'one_way'"
+    return f"suppression could not bring {who} to k{limit} under missing {str(problem.rule)!r}; {ways}."
+
+
+def _check_rule(rule: MissingRule) -> None:
+    if rule.name not in SEARCHES or isinstance(rule.factor, str):
+        raise TacitaError(
+            f"suppression takes missing 'one_way', 'own_category', 'wildcard' or 'partial(c)' with a number c, not "
+            f"{str(rule)!r}; suppress under one of these, then assess the release under {str(rule)!r}."
+        )
+
+
+def _check_size(request: Request) -> None:
+    """Few enough keys; the file, and every stratum, must have k records."""
+    codes, strata = request.codes, request.strata
+    (size, keys), k = codes.shape, max((need.k for need in request.needs), default=1)
+    if keys + (strata is not None) > MOST_KEYS:
+        raise TacitaError(
+            f"suppression takes at most {MOST_KEYS} keys, strata counted as one; got {keys + (strata is not None)}, "
+            f"protect fewer or several key sets, one after the other."
+        )
+    if k > size:
+        raise TacitaError(f"k must be at most the {size:,} records of the file; got {k}.")
+    sizes = np.bincount(strata) if strata is not None else np.array([size])
+    small = int(((sizes > 0) & (sizes < k)).sum())
+    if small:
+        raise TacitaError(
+            f"every stratum must have at least k = {k} records; {check.counted(small, 'stratum', 'strata')} "
+            f"of {int((sizes > 0).sum()):,} have fewer, use coarser strata."
+        )

@@ -1,0 +1,143 @@
+"""One-way suppression of a whole file: several sweeps, cells shown again, the cheapest outcome kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from itertools import count
+
+import numpy as np
+
+from tacita.arrays import Floats, Ints
+from tacita.progress import Progress, halving, no_progress, part
+from tacita.protect.suppress.problem import WORK, Problem
+from tacita.protect.suppress.requirements import demands_of, union
+from tacita.protect.suppress.sweep import counted, few_keys, meeting, sets_to_try, sweep, violating
+from tacita.protect.suppress.units import Units
+
+MOST_ORDERS = 8
+LOOKS = 1_000_000
+"""About so many looks at a unit are worth spending on further orders of the sets."""
+
+
+def suppress_one_way(problem: Problem, progress: Progress = no_progress) -> Ints:
+    """The keys that each unit shows, as bits, so that every requirement holds under the one-way rule.
+
+    Several orders of the sets of keys are tried, as many as the size of the file allows, and the cheapest kept.
+    """
+    units, costs = problem.units, problem.costs
+    if problem.shared is not None:
+        problem = problem._replace(costs=problem.shared.search_costs(costs))
+    best, looks = _one_order(problem, 0, part(progress, 0.0, 0.5))
+    least = units.total_cost(best, costs)
+    orders = min(MOST_ORDERS, LOOKS // max(1, looks)) if least else 0
+    for variant in range(1, orders):
+        share = part(progress, 0.5 + 0.5 * variant / orders, 0.5 + 0.5 * (variant + 1) / orders)
+        shown, _ = _one_order(problem, variant, share)
+        cost = units.total_cost(shown, costs)
+        if cost < least:
+            best, least = shown, cost
+    return best
+
+
+def _one_order(problem: Problem, variant: int, progress: Progress) -> tuple[Ints, int]:
+    """What is shown after sweeping in one order, and about how many looks at a unit it took."""
+    units, needs, risk, shared = problem.units, problem.needs, problem.risk, problem.shared
+    shown, looks = units.known, 0
+    if len(needs) == 1:
+        shown, looks = sweep(problem, shown, needs[0], variant, part(progress, 0.0, 0.8))
+        progress = part(progress, 0.8, 1.0)
+        if shared is None and needs[0].limits is None and few_keys(needs[0].members & ~problem.fixed):
+            return shown, looks
+    # Several requirements interfere with each other, and so do households and limits of one's own.
+    for number in count():
+        if shared is not None:
+            shown = shared.spread(units.known, shown)
+        before = shown
+        shown = step_back(problem, shown, variant, halving(progress, number))
+        looks += len(shown) << min(units.codes.shape[1], 10)
+        if np.array_equal(before, shown):
+            # All are safe, or what is asked cannot be had.
+            break
+    fuller = give_back(problem, shown, halving(progress, number))
+    # Under the attack M2 a group with one more record of a small weight is not always safer.
+    worse = risk is not None and (violating(units, fuller, needs, risk) & ~violating(units, shown, needs, risk)).any()
+    return (shown if worse else fuller), looks
+
+
+def step_back(problem: Problem, shown: Ints, variant: int, progress: Progress) -> Ints:
+    """What is shown when each violating unit shows less: the most valuable part with which it meets all requirements.
+
+    That is as the others stand, and they may have counted on it, so rounds are repeated. Nobody ever shows more again,
+    and with nothing shown a unit counts everybody, so it ends. Units for which nothing is enough stay as they are.
+    """
+    units, needs, risk = problem.units, problem.needs, problem.risk
+    rows = np.flatnonzero(violating(units, shown, needs, risk) & units.free)
+    if not len(rows):
+        return shown
+    counts, demands = _counts_of(units, shown, rows), demands_of(needs)
+    limited = any(need.limits is not None for need in needs)
+    every, most = union(needs), None if limited else max(need.k for need in needs)
+    before = shown[rows]
+    after = before.copy()
+    waiting = np.arange(len(rows))
+    for members in sets_to_try(problem, shown, rows, every, most, variant):
+        progress(1 - len(waiting) / len(rows), WORK)
+        possible = before[waiting] & every & members == members
+        if possible.any():
+            some = waiting[possible]
+            safe = np.ones(len(some), dtype=bool)
+            for need in needs:
+                if need.limits is not None and risk is not None:
+                    f, weight = counts(members & need.members)
+                    many = f[some].astype(np.float64)
+                    safe &= risk(many, weight[some] if len(weight) else many) <= need.limits[rows[some]]
+            for inside, k in demands.of(members):
+                safe &= counts(inside)[0][some] >= k if safe.any() else False
+            after[some[safe]] = before[some[safe]] & ~every | members
+            waiting = np.setdiff1d(waiting, some[safe], assume_unique=True)
+        if not len(waiting):
+            break
+    shown = shown.copy()
+    shown[rows] = after
+    return shown
+
+
+def _counts_of(units: Units, shown: Ints, rows: Ints) -> Callable[[int], tuple[Ints, Floats]]:
+    """By row the records, and the sum of weights, that show the same on any set of keys; worked out once for each."""
+
+    @cache
+    def counts(members: int) -> tuple[Ints, Floats]:
+        there = np.flatnonzero(shown[rows] & members == members)
+        every, sums = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows) if len(units.weights) else 0)
+        every[there], weight = counted(units, shown, members, rows[there])
+        sums[there[: len(weight)]] = weight
+        return every, sums
+
+    return counts
+
+
+def give_back(problem: Problem, shown: Ints, progress: Progress = no_progress) -> Ints:
+    """What is shown when every cell is shown again that its record does not need, the most valuable first.
+
+    Under the one-way rule who shows more only helps others, so cells can be shown again to many records at once.
+    """
+    units, shared = problem.units, problem.shared
+    known, changed = units.known, True
+    while changed:
+        changed = False
+        for number, column in enumerate(problem.by_value):
+            progress(number / len(problem.by_value), WORK)
+            bit = 1 << column
+            asked = (known & ~shown & bit != 0) & units.free
+            if not asked.any():
+                continue
+            rows, willing = np.flatnonzero(asked), np.zeros(len(shown), dtype=bool)
+            concerned = [need for need in problem.needs if need.members & bit]
+            willing[rows] = meeting(units, shown, rows, shown[rows] | bit, concerned, problem.risk)
+            if shared is not None and column in shared.variables:
+                willing = shared.all_agree(willing, asked)
+            if willing.any():
+                shown = np.where(willing, shown | bit, shown)
+                changed = True
+    return shown

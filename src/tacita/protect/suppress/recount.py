@@ -1,0 +1,236 @@
+"""Counting what would be released, by the same code as every measure: who is unsafe, and which cells nobody needs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacita.arrays import Bools, Codes, Floats, Ints
+from tacita.keys.matching import Keys
+from tacita.keys.missing_rules import matching_counts
+from tacita.keys.source import WEIGHT_BITS, distinct_keys, group_sums, shown_fully
+from tacita.progress import Progress, no_progress
+from tacita.protect.suppress.problem import WORK, Problem
+from tacita.protect.suppress.requirements import columns_of
+from tacita.protect.suppress.units import Units, suppressed
+from tacita.risk.identity.household_risk import at_least_one
+from tacita.scenario import MissingRule
+
+CLOSE = 1e-9
+"""So near to a limit a cell counts as safe to show, until a recount decides."""
+MOST_RECOUNTS = 150
+"""So often the file is counted again to see which cells can be shown again."""
+
+
+def frequencies(codes: Codes, records: Ints, weights: Floats, members: int, rule: MissingRule) -> tuple[Floats, Floats]:
+    """By row: the records, and the sum of weights, that count for it on some keys; no weights: the records twice."""
+    keys, row, carried = _key_totals(codes[:, columns_of(members)], records, weights)
+    counted = matching_counts(keys.codes, keys, rule, carried)[row]
+    return counted[:, 0], counted[:, -1]
+
+
+def _key_totals(codes: Codes, records: Ints, weights: Floats) -> tuple[Keys, Ints, Ints]:
+    """The distinct keys with what they carry, by row its key, and the records of each key."""
+    row, keys = distinct_keys(list(codes.T), [int(column.max(initial=0)) for column in codes.T])
+    carried = np.bincount(row, weights=records, minlength=len(keys)).astype(np.int64)
+    totals = carried[:, None]
+    if len(weights):
+        totals = np.column_stack([carried, group_sums(weights, row, len(keys), WEIGHT_BITS)])
+    return Keys(keys, totals), row, carried
+
+
+def unsafe_units(problem: Problem, shown: Ints, progress: Progress = no_progress) -> Bools:
+    """Which units do not meet every requirement with what all units show; household limits apart."""
+    units, needs, risk = problem.units, problem.needs, problem.risk
+    codes, out = suppressed(units.codes, shown), np.zeros(len(shown), dtype=bool)
+    for number, need in enumerate(needs):
+        progress(number / len(needs), WORK)
+        f, weight = frequencies(codes, units.records, units.weights, need.members, problem.rule)
+        out |= f < need.k
+        if need.limits is not None and risk is not None:
+            out |= risk(f, weight) > need.limits
+    return out
+
+
+def record_risks(problem: Problem, shown: Ints) -> Floats:
+    """By unit: the risk of re-identification on the keys of the household limit."""
+    units, goal, risk = problem.units, problem.goal, problem.risk
+    assert goal is not None and risk is not None
+    codes = suppressed(units.codes, shown)
+    return goal.attack * risk(*frequencies(codes, units.records, units.weights, goal.members, problem.rule))
+
+
+def above_household_limit(problem: Problem, shown: Ints) -> Bools:
+    """Which units are in a household above its limit."""
+    if problem.goal is None:
+        return np.zeros(len(shown), dtype=bool)
+    return problem.goal.above(record_risks(problem, shown))
+
+
+class Rows(NamedTuple):
+    """Units and what they would show, each row in a trial; trials are numbered from 0 and come in their order."""
+
+    unit: Ints
+    shows: Ints
+    trial: Ints
+
+    def some(self, which: Bools | Ints) -> Rows:
+        """Some of the rows."""
+        return Rows(self.unit[which], self.shows[which], self.trial[which])
+
+    def trials(self, numbers: Ints) -> Rows:
+        """The rows of some trials, which are numbered anew."""
+        rows = self.some(np.isin(self.trial, numbers))
+        return rows._replace(trial=np.searchsorted(numbers, rows.trial))
+
+    @property
+    def size(self) -> int:
+        """How many trials there are."""
+        return int(self.trial[-1]) + 1 if len(self.trial) else 0
+
+
+def counts_in_trials(
+    units: Units, shown: Ints, changed: Rows, watched: Rows, members: int, rule: MissingRule
+) -> tuple[Floats, Floats]:
+    """By watched row: the records, and the sum of weights, that count for it if its trial's changed rows are shown so.
+
+    One record of each changed unit changes. Everybody is counted as now, less what the changed ones give now and more
+    what they would give: all trials at once, by the same code as every measure.
+    """
+    columns = columns_of(members)
+    now = suppressed(units.codes, shown)[:, columns]
+    keys, _, carried = _key_totals(now, units.records, units.weights)
+    targets = suppressed(units.codes[watched.unit], watched.shows)[:, columns]
+    counted = matching_counts(targets, keys, rule, carried)
+    first = np.searchsorted(changed.trial, watched.trial, side="left")
+    size = np.searchsorted(changed.trial, watched.trial, side="right") - first
+    pair = np.repeat(np.arange(len(watched.trial)), size)
+    other = np.repeat(first - np.cumsum(size) + size, size) + np.arange(len(pair))
+    unit = changed.unit[other]
+    after = suppressed(units.codes[unit], changed.shows[other])[:, columns]
+    more = contribution(targets[pair], after, rule) - contribution(targets[pair], now[unit], rule)
+    f = counted[:, 0] + np.bincount(pair, weights=more, minlength=len(targets))
+    if not len(units.weights):
+        return f, f
+    weight = more * units.weights[unit] / units.records[unit]
+    return f, counted[:, -1] + np.bincount(pair, weights=weight, minlength=len(targets))
+
+
+def contribution(targets: Codes, others: Codes, rule: MissingRule) -> Floats:
+    """By row: how much another record counts for a target."""
+    missing, equal = others == 0, targets == others
+    if rule.name != "own_category":
+        equal |= targets == 0
+    if rule.name in ("wildcard", "partial"):
+        equal |= missing
+    part: Floats = equal.all(axis=1).astype(np.float64)
+    if rule.name == "partial":
+        part[shown_fully(targets) & missing.any(axis=1)] *= float(rule.factor or 0.0)
+    return part
+
+
+def cells_to_restore(problem: Problem, shown: Ints) -> Rows:
+    """Trials that show a suppressed cell again, the most valuable first; then all cells of a unit at once.
+
+    A household variable is shown to the whole household again.
+    """
+    units, shared = problem.units, problem.shared
+    gone = np.where(units.free, units.known & ~shown & ~problem.fixed, 0)
+    parts: list[Rows] = []
+    count = 0
+    for column in problem.by_value:
+        unit = np.flatnonzero(gone >> column & 1)
+        trial = np.arange(len(unit))
+        if shared is not None and column in shared.variables and len(unit):
+            unit = unit[np.argsort(shared.household[unit], kind="stable")]
+            trial = np.cumsum(np.r_[0, np.diff(shared.household[unit]) != 0])
+        parts.append(Rows(unit, shown[unit] | 1 << column, trial + count))
+        count += parts[-1].size - count if len(unit) else 0
+    own = gone if shared is None else gone & ~shared.bits
+    unit = np.flatnonzero(own & (own - 1))
+    parts.append(Rows(unit, shown[unit] | own[unit], np.arange(len(unit)) + count))
+    return Rows(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def safe_in_trials(problem: Problem, shown: Ints, rows: Rows, left: Bools | None = None) -> Bools:
+    """By trial: whether those who show more meet all requirements, and their household its limit.
+
+    Rounding decides for safe. Units that are `left` are in a household that is above its limit in any case.
+    """
+    safe = np.ones(rows.size, dtype=bool)
+    bits = np.zeros(rows.size, dtype=np.int64)
+    np.bitwise_or.at(bits, rows.trial, rows.shows ^ shown[rows.unit])
+    for need in problem.needs:
+        asked = rows.some((safe & (bits & need.members != 0))[rows.trial])
+        if len(asked.unit):
+            f, weight = counts_in_trials(problem.units, shown, asked, asked, need.members, problem.rule)
+            met = f >= need.k * (1 - CLOSE)
+            if need.limits is not None and problem.risk is not None:
+                met &= problem.risk(f, weight) <= need.limits[asked.unit] * (1 + CLOSE)
+            safe[asked.trial[~met]] = False
+    if problem.goal is not None and safe.any():
+        _within_household_limit(problem, shown, rows, safe, left)
+    return safe
+
+
+def _within_household_limit(problem: Problem, shown: Ints, rows: Rows, safe: Bools, left: Bools | None) -> None:
+    """Trials that put a household above its limit are no longer `safe`; all of its members are looked at."""
+    goal, risk = problem.goal, problem.risk
+    assert goal is not None and risk is not None
+    trial, first = np.unique(rows.trial, return_index=True)
+    asked = safe[trial] if left is None else safe[trial] & ~left[rows.unit[first]]
+    trial, household = trial[asked], goal.household[rows.unit[first[asked]]]
+    order = np.argsort(goal.household, kind="stable")
+    start = np.searchsorted(goal.household[order], household)
+    size = np.searchsorted(goal.household[order], household, side="right") - start
+    number = np.repeat(np.arange(len(trial)), size)
+    unit = order[np.repeat(start - np.cumsum(size) + size, size) + np.arange(len(number))]
+    changed = rows.trials(trial)
+    shows, place = shown[unit], np.searchsorted(number * len(shown) + unit, changed.trial * len(shown) + changed.unit)
+    # Members come in the order of their units, so each changed row is found among those of its trial.
+    shows[place] = changed.shows
+    f, weight = counts_in_trials(problem.units, shown, changed, Rows(unit, shows, number), goal.members, problem.rule)
+    together = at_least_one(goal.attack[unit] * risk(f, weight), number, len(trial))
+    safe[trial[together > goal.limit * (1 + CLOSE)]] = False
+
+
+def needed_by_itself(problem: Problem, shown: Ints, column: int) -> Bools:
+    """Which units would be unsafe if one of their records alone showed one key again."""
+    unit = np.flatnonzero((problem.units.known & ~shown & 1 << column != 0) & problem.units.free)
+    out = np.zeros(len(shown), dtype=bool)
+    out[unit] = ~safe_in_trials(problem, shown, Rows(unit, shown[unit] | 1 << column, np.arange(len(unit))))
+    return out
+
+
+def restored(problem: Problem, shown: Ints, progress: Progress = no_progress) -> tuple[Ints, Ints]:
+    """What is shown when cells are shown again that nobody needs, and by unit the cells that only others need, as bits.
+
+    Where many cells could be shown again not all are tried: those that are not are counted among the second.
+    """
+    left, free = above_household_limit(problem, shown), problem.units.free
+    recounts = 0
+    while True:
+        rows = cells_to_restore(problem, shown)
+        rows = rows.trials(np.flatnonzero(safe_in_trials(problem, shown, rows, left)))
+        waiting, before, for_others = [np.arange(rows.size)], shown, np.zeros_like(shown)
+        while waiting:
+            numbers = waiting.pop()
+            some = rows.some(np.isin(rows.trial, numbers))
+            if recounts < MOST_RECOUNTS and len(numbers):
+                progress(recounts / MOST_RECOUNTS, WORK)
+                recounts += 1
+                trial = shown.copy()
+                np.bitwise_or.at(trial, some.unit, some.shows)
+                harmed = unsafe_units(problem, trial) & free | above_household_limit(problem, trial) & ~left
+                if not harmed.any():
+                    shown = trial
+                    continue
+                if len(numbers) > 1:
+                    waiting += [numbers[len(numbers) // 2 :], numbers[: len(numbers) // 2]]
+                    continue
+                if harmed[some.unit].any():
+                    continue
+            np.bitwise_or.at(for_others, some.unit, some.shows & ~before[some.unit])
+        if shown is before or recounts >= MOST_RECOUNTS:
+            return shown, for_others & ~shown
