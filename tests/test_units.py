@@ -217,7 +217,7 @@ def test_suppression_says_what_it_counts_and_what_reaches_k_units() -> None:
     scenario = Scenario(keys=["region"], person="firm")
     release = tc.Plan([tc.Suppress()]).apply(frame, scenario, K)
     assert not tc.assess(release, release.scenario, K).safe
-    said = "k counts records, and a unit of 'firm' has up to 3: k = 7 makes sure of 3 units"
+    said = "k counts records, and a unit has up to 3: k = 7 makes sure of 3 units"
     assert said in release.changes[0].remarks
     enough = tc.Plan([tc.Suppress(k=7)]).apply(frame, scenario, K)
     assert tc.assess(enough, enough.scenario, K).safe

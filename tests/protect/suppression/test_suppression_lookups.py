@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from suppression_problems import RULES, files, suppress, whole
 
 from tacita.protect.suppress import wildcard_tables as loops
-from tacita.protect.suppress.problem import link_risk
+from tacita.protect.suppress.problem import link_risk, suppressed, units_of
 from tacita.protect.suppress.recount import frequencies
 from tacita.protect.suppress.requirements import Requirement
-from tacita.protect.suppress.units import suppressed, units_of
 from tacita.protect.suppress.wildcard_turns import settle
 from tacita.scenario import MissingRule
 

@@ -9,10 +9,9 @@ from suppression_problems import codes_of, files, released, requirements, suppre
 
 from tacita.check import TacitaError
 from tacita.protect.suppress import requirements as requirements_module
-from tacita.protect.suppress.problem import Problem
+from tacita.protect.suppress.problem import Problem, units_of
 from tacita.protect.suppress.requirements import Demands, Requirement, columns_of, essential, of_sizes
 from tacita.protect.suppress.sweep import all_sets, in_order, sets_to_try
-from tacita.protect.suppress.units import units_of
 from tacita.scenario import MissingRule
 
 ONE_WAY = MissingRule()

@@ -12,7 +12,7 @@ import tacita as tc
 from strategies import quietly
 from tacita.check import TacitaError
 from tacita.protect.suppress import local_suppression
-from tacita.protect.suppress.problem import Problem
+from tacita.protect.suppress.problem import Problem, suppressed, units_of
 from tacita.protect.suppress.recount import (
     Rows,
     cells_to_restore,
@@ -21,7 +21,6 @@ from tacita.protect.suppress.recount import (
     restored,
     safe_in_trials,
 )
-from tacita.protect.suppress.units import suppressed, units_of
 from tacita.scenario import MissingRule
 
 

@@ -10,7 +10,7 @@ import tacita as tc
 from strategies import Survey, quietly, surveys
 from tacita.check import TacitaError
 from tacita.protect.suppress import local_suppression
-from tacita.protect.suppress.household_risk import household_caps
+from tacita.protect.suppress.local_suppression import household_caps
 from tacita.protect.suppress.problem import attack_probabilities, link_limits, link_risk
 
 

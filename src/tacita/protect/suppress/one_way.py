@@ -10,10 +10,9 @@ import numpy as np
 
 from tacita.arrays import Floats, Ints
 from tacita.progress import Progress, halving, no_progress, part
-from tacita.protect.suppress.problem import WORK, Problem
+from tacita.protect.suppress.problem import WORK, Problem, Units
 from tacita.protect.suppress.requirements import demands_of, union
 from tacita.protect.suppress.sweep import counted, few_keys, meeting, sets_to_try, sweep, violating
-from tacita.protect.suppress.units import Units
 
 MOST_ORDERS = 8
 LOOKS = 1_000_000

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tacita.arrays import Bools, Floats, Ints
 from tacita.compiled import compiled
-from tacita.protect.suppress.units import Words
+from tacita.protect.suppress.problem import Words
 
 Slots = NDArray[np.int32]
 

@@ -14,9 +14,8 @@ import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
 from tacita.progress import Progress, no_progress
-from tacita.protect.suppress.problem import WORK, Problem, Risk
+from tacita.protect.suppress.problem import WORK, Problem, Risk, Units
 from tacita.protect.suppress.requirements import Requirement, columns_of, demands_of
-from tacita.protect.suppress.units import Units
 from tacita.random import Draws
 
 MOST_SETS = 1 << 12

@@ -215,14 +215,10 @@ def _records_not_units(data: Data, scenario: Scenario, k: int | None) -> Iterato
     unit = repeated_units(data, scenario)
     if unit is not None and k is not None:
         most = int(np.bincount(unit).max())
-        yield (
-            f"k counts records, and a unit{f' of {scenario.person!r}' if scenario.person else ''} has up to {most:,}: "
-            f"k = {(k - 1) * most + 1:,} makes sure of {k:,} units"
-        )
+        yield f"k counts records, and a unit has up to {most:,}: k = {(k - 1) * most + 1:,} makes sure of {k:,} units"
 
 
 def _population_ratio(scenario: Scenario, size: int) -> float:
     """N/n, where there are no weights."""
-    if scenario.population_size is not None:
-        return scenario.population_size / size
-    return 1.0 / scenario.sampling_fraction if scenario.sampling_fraction is not None else 1.0
+    # A scenario has one of the two at most.
+    return (scenario.population_size or size) / size / (scenario.sampling_fraction or 1.0)

@@ -15,9 +15,8 @@ import numpy as np
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.progress import Progress, halving, no_progress, part
-from tacita.protect.suppress.problem import WORK, HouseholdVariables, Problem
+from tacita.protect.suppress.problem import NO_WEIGHTS, WORK, HouseholdVariables, Problem
 from tacita.protect.suppress.recount import cells_to_restore, frequencies, safe_in_trials, unsafe_units
-from tacita.protect.suppress.units import NO_WEIGHTS
 from tacita.random import Draws
 
 # Numba loads when the first file is suppressed, not with the package.

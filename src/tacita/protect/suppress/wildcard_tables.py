@@ -14,7 +14,7 @@ import numpy as np
 
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.compiled import compiled
-from tacita.protect.suppress.units import Units, Words
+from tacita.protect.suppress.problem import Units, Words
 
 SLOTS = 1 << 25
 """Most slots of all tables, of 16 bytes."""
