@@ -42,6 +42,7 @@ MEASURES = {
     "superpopulation": "tacita.risk.population.superpopulation.superpopulation",
     "model_check": "tacita.risk.population.model_check",
     "weight_disclosure": "tacita.risk.release.weight_disclosure",
+    "reconstruction": "tacita.risk.release.reconstruction.reconstruction",
     "mixed_uniqueness": "tacita.risk.identity.mixed_uniqueness",
     "dominance": "tacita.risk.attribute.dominance",
     "confidentiality": "tacita.risk.confidentiality_plot.confidentiality",

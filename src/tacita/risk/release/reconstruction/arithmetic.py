@@ -1,0 +1,220 @@
+"""By arithmetic: released columns of which a protected one is a function, within rounding.
+
+What the intruder has: a released column beside the protected one, its logarithm, its square root, its share of a total,
+a total and the other parts, a figure per head. What he does: he turns the formula round. What he gains: every value,
+to the digit that the other column is given with. Constants (the total behind a share, a base year) he takes from rows
+that show both, or knows: where no row shows the original, a formula that fits nearly every cell counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from tacita.arrays import Floats, Ints
+from tacita.risk.release.reconstruction.cells import Files, Protected
+from tacita.risk.release.reconstruction.leak import HIT_RATE, Leak, leak
+from tacita.risk.release.reconstruction.numbers import LEAST_SHOWN, judged, near, unit_of
+
+SCREENED = 400
+"""Cells on which a formula is tried first."""
+LEAST_VALUES = 3
+"""Different values from which on a line through them means anything."""
+MOST_COLUMNS = 40
+"""Numeric columns that are tried in pairs and threes."""
+
+INVERSE: dict[str, Callable[[Floats], Floats]] = {
+    "": lambda y: y,
+    "the logarithm": np.exp,
+    "the logarithm (base 10)": lambda y: np.asarray(10.0**y),
+    "the logarithm (base 2)": np.exp2,
+    "the logarithm of 1 + it": np.expm1,
+    "the square root": np.square,
+    "the square": np.sqrt,
+    "the exponential": np.log,
+    "the reciprocal": lambda y: 1.0 / y,
+}
+"""What a column may be of the protected one, and how that is turned round."""
+
+
+class Formula(NamedTuple):
+    """A guess by row, how it is made, and how far rounding may move it."""
+
+    columns: tuple[str, ...]
+    words: str
+    guess: Floats
+    slack: Floats | float = 0.0
+
+
+def arithmetic_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
+    """Leaks by functions of one column, and by sums, differences, products and ratios of two or three."""
+    for protected in variables:
+        if protected.numbers is None or len(np.unique(protected.truth)) < 2:
+            continue
+        names = [name for name in files.columns if name != protected.name and files.numbers(name) is not None]
+        tried = len(names) * len(INVERSE) * 3
+        found = False
+        for name in names:
+            for formula in _of_one(files, protected, name):
+                known = _leak(protected, formula, tried)
+                if known is not None:
+                    found = True
+                    yield known
+                    break
+        if not found:
+            yield from _of_several(files, protected, names[:MOST_COLUMNS])
+
+
+def _leak(protected: Protected, formula: Formula, tried: int) -> Leak | None:
+    known = judged(protected, formula.guess, tried, formula.slack)
+    if known is None:
+        return None
+    covered, right = known
+    listed = " and ".join(map(repr, formula.columns))
+    one = len(formula.columns) == 1
+    repair = f"remove {listed} or round it" if one else f"suppress one of {listed} in the same records, or round"
+    return leak(protected, "arithmetic", formula.columns, formula.words, repair, covered, right)
+
+
+def _of_one(files: Files, protected: Protected, name: str) -> Iterator[Formula]:
+    """A column as it is, turned round, and on a straight line with the protected one."""
+    y = files.numbers(name)
+    assert y is not None and protected.numbers is not None
+    unit = unit_of(y)
+    if not _follows(protected, y):
+        return
+    with np.errstate(all="ignore"):
+        for word, inverse in INVERSE.items():
+            guess, low, high = (_finite(inverse(y + step)) for step in (0.0, -unit / 2, unit / 2))
+            slack = np.nan_to_num(np.abs(high - low) / 2)
+            words = f"{word} of it, {name!r}" if word else f"{name!r}"
+            yield Formula((name,), words, guess, slack if word else 0.0)
+            line = _line(protected, guess)
+            if line is not None:
+                start, slope = line
+                what = f"a multiple of it, {name!r}" if start == 0.0 else f"a straight line with {name!r}"
+                words = f"{what} ({word})" if word else what
+                yield Formula((name,), words, start + slope * guess, abs(slope) * (slack if word else unit / 2))
+
+
+def _finite(values: Floats) -> Floats:
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _follows(protected: Protected, y: Floats) -> bool:
+    """Whether the protected cells could be a function of a column: equal numbers there have equal originals.
+
+    One direction is enough for every formula here, and quickly checked on some of the cells.
+    """
+    assert protected.numbers is not None
+    rows = _sample(protected.rows[~np.isnan(y[protected.rows])])
+    order = np.argsort(y[rows], kind="stable")
+    first, second = y[rows][order], protected.numbers[rows][order]
+    if len(rows) < 1:
+        return False
+    steps = np.diff(second)
+    moves = steps[np.diff(first) > 0]
+    # Monotone but for rounding, up or down (a square root or a reciprocal turns at zero at most once).
+    up, down = float((moves >= 0).mean()) if len(moves) else 1.0, float((moves <= 0).mean()) if len(moves) else 1.0
+    return max(up, down) >= HIT_RATE - 0.1
+
+
+def _sample(rows: Ints, most: int = SCREENED) -> Ints:
+    """Some of the rows, spread over the file."""
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
+
+
+def _line(protected: Protected, y: Floats) -> tuple[float, float] | None:
+    """Start and slope of the line on which nearly all originals lie: by rows that show them, or else by the cells.
+
+    Start 0 is tried first. A line through two values says nothing: there must be three at least.
+    """
+    assert protected.numbers is not None
+    shown = protected.true_rows[~np.isnan(y[protected.true_rows])]
+    rows = shown if len(np.unique(protected.shown[shown])) >= max(LEAST_VALUES, LEAST_SHOWN - 2) else protected.rows
+    rows = _sample(rows[~np.isnan(y[rows]) & ~np.isnan(protected.numbers[rows])])
+    x, y = protected.numbers[rows], y[rows]
+    if len(np.unique(x)) < LEAST_VALUES or len(np.unique(y)) < LEAST_VALUES:
+        return None
+    with np.errstate(all="ignore"):
+        ratio = float(np.nanmedian(np.where(y != 0, x / y, np.nan)))
+        if np.isfinite(ratio) and ratio not in (0.0, 1.0) and _fits(protected, rows, ratio * y):
+            return 0.0, ratio
+        half = len(x) // 2
+        order = np.argsort(y, kind="stable")
+        rise, run = x[order][half:] - x[order][: len(x) - half], y[order][half:] - y[order][: len(y) - half]
+        slope = float(np.nanmedian(np.where(run != 0, rise / run, np.nan)))
+        start = float(np.nanmedian(x - slope * y))
+    fits = np.isfinite(slope) and np.isfinite(start) and slope != 0 and _fits(protected, rows, start + slope * y)
+    return (start, slope) if fits else None
+
+
+def _fits(protected: Protected, rows: Ints, guess: Floats) -> bool:
+    assert protected.numbers is not None
+    slack = 0.01 * np.abs(protected.numbers[rows])
+    return bool(near(protected, guess, rows, slack).mean() >= HIT_RATE)
+
+
+def _of_several(files: Files, protected: Protected, names: Sequence[str]) -> Iterator[Leak]:
+    """Sums, differences, products and ratios of two columns, and sums and differences of three."""
+    assert protected.numbers is not None
+    columns = {name: y for name in names if (y := files.numbers(name)) is not None}
+    rows = _sample(protected.rows[~np.isnan(protected.numbers[protected.rows])])
+    sample = {name: y[rows] for name, y in columns.items() if not np.isnan(y[rows]).all()}
+    tried = 5 * len(sample) ** 2 + 4 * len(sample) ** 3
+    for size in (2, 3):
+        found = False
+        for chosen in combinations(sample, size):
+            for words, calculate in _ways(chosen):
+                with np.errstate(all="ignore"):
+                    quick = calculate([sample[name] for name in chosen])
+                    if not _could(protected, rows, quick):
+                        continue
+                    guess = _finite(calculate([columns[name] for name in chosen]))
+                known = _leak(protected, Formula(chosen, words, guess, 0.5 * unit_of(guess)), tried)
+                if known is not None:
+                    found = True
+                    yield known
+        if found:
+            return
+
+
+def _could(protected: Protected, rows: Ints, guess: Floats) -> bool:
+    told = ~np.isnan(guess)
+    if not told.any():
+        return False
+    assert protected.numbers is not None
+    slack = 0.01 * np.abs(protected.numbers[rows])
+    return bool(near(protected, guess, rows, slack)[told].mean() >= 0.5)
+
+
+Way = tuple[str, Callable[[list[Floats]], Floats]]
+
+
+def _ways(names: tuple[str, ...]) -> Iterator[Way]:
+    """Formulas of two or three columns, in words."""
+    quoted = [repr(name) for name in names]
+    yield " + ".join(quoted), lambda y: _signed(y, [1.0] * len(y))
+    for at, name in enumerate(quoted):
+        others = [each for each in quoted if each != name]
+        signs = [1.0 if place == at else -1.0 for place in range(len(names))]
+        yield f"{name} - {' - '.join(others)}", partial(_signed, signs=signs)
+        if len(names) == 3:
+            yield f"{' + '.join(others)} - {name}", partial(_signed, signs=[-sign for sign in signs])
+    if len(names) == 2:
+        first, second = quoted
+        yield f"{first} * {second}", lambda y: y[0] * y[1]
+        yield f"{first} / {second}", lambda y: y[0] / y[1]
+        yield f"{second} / {first}", lambda y: y[1] / y[0]
+
+
+def _signed(columns: list[Floats], signs: list[float]) -> Floats:
+    """The sum of columns, each with its sign."""
+    total = np.zeros(len(columns[0]))
+    for column, sign in zip(columns, signs, strict=True):
+        total += sign * column
+    return total

@@ -1,0 +1,267 @@
+"""Protected cells: what of the original the release does not show, and what a right guess of it would be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacita import frame
+from tacita.arrays import Bools, Floats, Ints
+from tacita.check import TacitaError
+from tacita.data import Data
+
+ROUNDING = 2.0**36
+"""Numbers that agree in this many parts of their mantissa are the same: formats differ in the last bits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Protected:
+    """One variable of the original, and the records whose value of it the release does not show."""
+
+    name: str
+    rows: Ints
+    """Rows of the released file whose cell is protected."""
+    suppressed: Bools
+    """By protected cell: whether the release shows nothing in its place."""
+    shown: Ints
+    """By row of the released file: the code of the released value, 0 where there is none."""
+    truth: Ints
+    """By protected cell: the code of the original value."""
+    target: Ints
+    """By protected cell: what a guess may be besides: of a suppressed cell, the class that its value is released in."""
+    values: tuple[Any, ...]
+    """What the codes 1, 2, ... stand for."""
+    codes: int
+    """The greatest code."""
+    numbers: Floats | None
+    """By row: the original value as a number; None if it is none."""
+    released_numbers: Floats | None
+    """By row: the released value as a number, NaN where it is none; None if the variable is gone or is text."""
+    removed: bool
+    """Whether the variable is no longer there."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def is_protected(self) -> Bools:
+        """By row: whether the cell is protected."""
+        found = np.zeros(len(self.shown), dtype=np.bool_)
+        found[self.rows] = True
+        return found
+
+    @cached_property
+    def shown_rows(self) -> Ints:
+        """Rows that have a released value: what an intruder learns from, whether it is true or not."""
+        return np.flatnonzero(self.shown)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """By code: its share of the released values."""
+        count = np.bincount(self.shown[self.shown_rows], minlength=self.codes + 1)
+        return count / max(len(self.shown_rows), 1)
+
+    @cached_property
+    def mode(self) -> int:
+        """The most frequent released value: a guess without anything else."""
+        return int(self.shares.argmax()) if len(self.shown_rows) else 0
+
+    @cached_property
+    def true_rows(self) -> Ints:
+        """Rows that show the original value."""
+        return np.flatnonzero((self.shown > 0) & ~self.is_protected)
+
+    def is_right(self, guess: Ints) -> Bools:
+        """By protected cell: whether a guess is the original value, or the class that it would be released in."""
+        right: Bools = (guess > 0) & ((guess == self.truth) | (guess == self.target))
+        return right
+
+    def text_of(self, code: int) -> str:
+        """The value of a code as a text."""
+        return plain_text(self.values[code - 1]) if 0 < code <= len(self.values) else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Files:
+    """Both files in the order of the released one."""
+
+    original: Data
+    released: Data
+    rows: Ints
+    """By released record: its row in the original file."""
+    household: str | None
+    """The identifier of the household, if it is released."""
+    rules: Any = None
+    """Declared relations and published totals."""
+    memory: dict[Any, Any] = field(default_factory=dict, repr=False)
+    """What was worked out of released columns once."""
+
+    def __len__(self) -> int:
+        return len(self.released)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Released columns that values can be read from: all but lists and objects."""
+        return tuple(name for name in self.released.columns if self.codes(name) is not None)
+
+    def codes(self, name: str) -> Ints | None:
+        """A released column as codes in the order of its values, blanks and missing codes as a reader sees them."""
+        return None if self._coded(name) is None else self._coded(name)[0]
+
+    def values(self, name: str) -> tuple[Any, ...]:
+        """What the codes 1, 2, ... of a released column stand for."""
+        values: tuple[Any, ...] = self._coded(name)[1]
+        return values
+
+    def distinct(self, name: str) -> int:
+        """Different values of a released column, a blank not among them."""
+        return len(self.values(name))
+
+    def numbers(self, name: str) -> Floats | None:
+        """A released column as numbers, days for dates; None for text."""
+        key = ("numbers", name)
+        if key not in self.memory:
+            self.memory[key] = numbers_of(self.released, name)
+        found: Floats | None = self.memory[key]
+        return found
+
+    def _coded(self, name: str) -> Any:
+        if name not in self.memory:
+            try:
+                codes, values = frame.coded(self.released.table, name)
+                self.memory[name] = (codes.astype(np.int64), values)
+            except TacitaError:
+                self.memory[name] = None
+        return self.memory[name]
+
+
+def is_number(data: Data, name: str) -> bool:
+    """Whether a column holds numbers."""
+    kinds = (frame.is_float, frame.is_whole, frame.is_boolean, frame.is_decimal)
+    return any(kind(data.table, name) for kind in kinds)
+
+
+def numbers_of(data: Data, name: str) -> Floats | None:
+    """A column as numbers, days for dates, NaN where missing; None for anything else."""
+    if is_number(data, name):
+        values = data.numbers(name)
+        return np.where(np.isfinite(values), values, np.nan)
+    try:
+        codes, values_of = data.coded(name)
+    except TacitaError:
+        return None
+    if values_of and all(isinstance(value, date) for value in values_of):
+        days = np.array([np.nan, *(_days(value) for value in values_of)])
+        return np.asarray(days[codes], dtype=np.float64)
+    if values_of and all(isinstance(value, str) and _as_number(value) is not None for value in values_of):
+        parsed = np.array([np.nan, *(float(value) for value in values_of)])
+        return np.asarray(parsed[codes], dtype=np.float64)
+    return None
+
+
+def _days(value: Any) -> float:
+    seconds = getattr(value, "hour", 0) * 3600 + getattr(value, "minute", 0) * 60 + getattr(value, "second", 0)
+    return float(value.toordinal()) + seconds / 86400
+
+
+def _as_number(value: str) -> float | None:
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if np.isfinite(number) else None
+
+
+def same_number(values: Floats) -> Floats:
+    """Numbers without their last bits."""
+    mantissa, exponent = np.frexp(values)
+    return np.asarray(np.ldexp(np.round(mantissa * ROUNDING) / ROUNDING, exponent), dtype=np.float64)
+
+
+def plain_value(value: Any) -> Any:
+    """A value such that 2, 2.0 and the text '2' are the same."""
+    if isinstance(value, str):
+        number = _as_number(value.strip())
+        return value.strip() if number is None else number
+    return float(value) if isinstance(value, int | float | Decimal) else value
+
+
+def plain_text(value: Any) -> str:
+    """A value as a text, whole numbers without a point."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+def joint_codes(name: str, *files: Data) -> tuple[list[Ints], tuple[Any, ...]]:
+    """A column of several files in the same codes, 0 where missing, and what the codes 1, 2, ... stand for."""
+    known = [each.variable(name) for each in files]
+    declared = any(each.missing or each.missing_ranges or each.not_applicable for each in known)
+    if all(is_number(each, name) for each in files) and not declared:
+        numbers = same_number(np.concatenate([each.numbers(name) for each in files]))
+        values, inverse = np.unique(numbers, return_inverse=True)
+        there = values[~np.isnan(values)]
+        codes = np.where(np.isnan(values), 0, np.arange(1, len(values) + 1))[inverse]
+        ends = np.cumsum([len(each) for each in files])[:-1]
+        return list(np.split(codes, ends)), tuple(there.tolist())
+    code_of: dict[Any, int] = {}
+    found = []
+    for each in files:
+        own, values_of = each.coded(name)
+        lookup = np.array([0, *(code_of.setdefault(plain_value(value), len(code_of) + 1) for value in values_of)])
+        found.append(lookup[own])
+    return found, tuple(code_of)
+
+
+def protected_variables(files: Files) -> Iterator[Protected]:
+    """Every variable of the original of which the release does not show all values."""
+    for name in files.original.columns:
+        try:
+            found = _protected(files, name)
+        except TacitaError:
+            # Lists and objects: nothing here can tell or compare them.
+            continue
+        if found is not None:
+            yield found
+
+
+def _protected(files: Files, name: str) -> Protected | None:
+    there = name in files.released.columns
+    both = (files.original, files.released) if there else (files.original,)
+    (was, *now), values = joint_codes(name, *both)
+    shown = now[0] if there else np.zeros(len(files), dtype=np.int64)
+    rows = np.flatnonzero((was > 0) & (was != shown))
+    if not len(rows):
+        return None
+    truth = was[rows]
+    return Protected(
+        name=name,
+        rows=rows,
+        suppressed=shown[rows] == 0,
+        shown=shown,
+        truth=truth,
+        target=np.where(shown[rows] == 0, released_as(was, shown, len(values))[truth], truth),
+        values=values,
+        codes=len(values),
+        numbers=numbers_of(files.original, name),
+        released_numbers=numbers_of(files.released, name) if there else None,
+        removed=not there,
+    )
+
+
+def released_as(was: Ints, shown: Ints, codes: int) -> NDArray[np.int64]:
+    """By original code: the code that most records with it are released with, itself if none is."""
+    seen = (was > 0) & (shown > 0)
+    pairs, count = np.unique(was[seen] * (codes + 1) + shown[seen], return_counts=True)
+    found = np.arange(codes + 1)
+    order = np.argsort(count, kind="stable")
+    # The most frequent pair of each original code comes last and stays.
+    found[pairs[order] // (codes + 1)] = pairs[order] % (codes + 1)
+    return found
