@@ -14,11 +14,12 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacita.arrays import Floats, Ints
-from tacita.risk.release.reconstruction.cells import Files, Protected
+from tacita.risk.release.reconstruction.cells import Files, Protected, unit_of
 from tacita.risk.release.reconstruction.leak import HIT_RATE, Leak, leak
-from tacita.risk.release.reconstruction.numbers import LEAST_SHOWN, judged, near, unit_of
+from tacita.risk.release.reconstruction.numbers import LEAST_SHOWN, judged, near
 
 SCREENED = 400
 """Cells on which a formula is tried first."""
@@ -84,7 +85,7 @@ def _of_one(files: Files, protected: Protected, name: str) -> Iterator[Formula]:
     """A column as it is, turned round, and on a straight line with the protected one."""
     y = files.numbers(name)
     assert y is not None and protected.numbers is not None
-    unit = unit_of(y)
+    unit = files.unit(name)
     if not _follows(protected, y):
         return
     with np.errstate(all="ignore"):
@@ -162,54 +163,80 @@ def _fits(protected: Protected, rows: Ints, guess: Floats) -> bool:
 def _of_several(files: Files, protected: Protected, names: Sequence[str]) -> Iterator[Leak]:
     """Sums, differences, products and ratios of two columns, and sums and differences of three."""
     assert protected.numbers is not None
-    columns = {name: y for name in names if (y := files.numbers(name)) is not None}
     rows = _sample(protected.rows[~np.isnan(protected.numbers[protected.rows])])
-    sample = {name: y[rows] for name, y in columns.items() if not np.isnan(y[rows]).all()}
-    tried = 5 * len(sample) ** 2 + 4 * len(sample) ** 3
-    for size in (2, 3):
+    columns = {name: y for name in names if (y := files.numbers(name)) is not None and not np.isnan(y[rows]).all()}
+    if len(columns) < 2:
+        return
+    sample = np.stack([y[rows] for y in columns.values()])
+    tried = 5 * len(columns) ** 2 + 4 * len(columns) ** 3
+    for search in (_pairs, _threes):
         found = False
-        for chosen in combinations(sample, size):
-            for words, calculate in _ways(chosen):
-                with np.errstate(all="ignore"):
-                    quick = calculate([sample[name] for name in chosen])
-                    if not _could(protected, rows, quick):
-                        continue
-                    guess = _finite(calculate([columns[name] for name in chosen]))
-                known = _leak(protected, Formula(chosen, words, guess, 0.5 * unit_of(guess)), tried)
-                if known is not None:
-                    found = True
-                    yield known
+        for way in search(list(columns), sample, protected, rows):
+            with np.errstate(all="ignore"):
+                guess = _finite(way.calculate([columns[name] for name in way.columns]))
+            known = _leak(protected, Formula(way.columns, way.words, guess, 0.5 * unit_of(guess)), tried)
+            if known is not None:
+                found = True
+                yield known
         if found:
             return
 
 
-def _could(protected: Protected, rows: Ints, guess: Floats) -> bool:
-    told = ~np.isnan(guess)
-    if not told.any():
-        return False
+class Way(NamedTuple):
+    """A formula of several columns."""
+
+    columns: tuple[str, ...]
+    words: str
+    calculate: Callable[[list[Floats]], Floats]
+
+
+def _pairs(names: list[str], sample: Floats, protected: Protected, rows: Ints) -> Iterator[Way]:
+    """Formulas of two columns that could hold, by the sample."""
+    with np.errstate(all="ignore"):
+        for first, one in enumerate(sample):
+            ways: dict[str, tuple[Floats, Callable[[list[Floats]], Floats]]] = {
+                "{0} + {1}": (one + sample, lambda y: y[0] + y[1]),
+                "{0} * {1}": (one * sample, lambda y: y[0] * y[1]),
+                "{0} - {1}": (one - sample, lambda y: y[0] - y[1]),
+                "{0} / {1}": (one / sample, lambda y: y[0] / y[1]),
+            }
+            for words, (guess, calculate) in ways.items():
+                symmetric = "+" in words or "*" in words
+                for second in np.flatnonzero(_could(protected, rows, guess)).tolist():
+                    if second > first or (second < first and not symmetric):
+                        chosen = (names[first], names[second])
+                        yield Way(chosen, words.format(*map(repr, chosen)), calculate)
+
+
+def _threes(names: list[str], sample: Floats, protected: Protected, rows: Ints) -> Iterator[Way]:
+    """Sums and differences of three columns that could hold, by the sample; the third of each is found at once."""
+    for first, second in combinations(range(len(names)), 2):
+        for signs in ((1, 1, 1), (1, 1, -1), (1, -1, -1), (-1, 1, -1)):
+            guess = signs[0] * sample[first] + signs[1] * sample[second] + signs[2] * sample
+            for third in np.flatnonzero(_could(protected, rows, guess)).tolist():
+                # A sum has three ways to be found, a difference of one or of two has one or two.
+                if third <= second and (signs[2] == 1 or signs[:2] != (1, 1) or third in (first, second)):
+                    continue
+                chosen = (names[first], names[second], names[third])
+                calculate = partial(_signed, signs=[float(sign) for sign in signs])
+                yield Way(chosen, _sum_words(chosen, signs), calculate)
+
+
+def _sum_words(names: Sequence[str], signs: Sequence[int]) -> str:
+    """A sum in words, what is added first."""
+    added = [repr(name) for name, sign in zip(names, signs, strict=True) if sign > 0]
+    taken = [repr(name) for name, sign in zip(names, signs, strict=True) if sign < 0]
+    return " - ".join([" + ".join(added), *taken])
+
+
+def _could(protected: Protected, rows: Ints, guess: Floats) -> NDArray[np.bool_]:
+    """By formula (a row of guesses): whether it holds for half of the sample that it tells anything of."""
     assert protected.numbers is not None
-    slack = 0.01 * np.abs(protected.numbers[rows])
-    return bool(near(protected, guess, rows, slack)[told].mean() >= 0.5)
-
-
-Way = tuple[str, Callable[[list[Floats]], Floats]]
-
-
-def _ways(names: tuple[str, ...]) -> Iterator[Way]:
-    """Formulas of two or three columns, in words."""
-    quoted = [repr(name) for name in names]
-    yield " + ".join(quoted), lambda y: _signed(y, [1.0] * len(y))
-    for at, name in enumerate(quoted):
-        others = [each for each in quoted if each != name]
-        signs = [1.0 if place == at else -1.0 for place in range(len(names))]
-        yield f"{name} - {' - '.join(others)}", partial(_signed, signs=signs)
-        if len(names) == 3:
-            yield f"{' + '.join(others)} - {name}", partial(_signed, signs=[-sign for sign in signs])
-    if len(names) == 2:
-        first, second = quoted
-        yield f"{first} * {second}", lambda y: y[0] * y[1]
-        yield f"{first} / {second}", lambda y: y[0] / y[1]
-        yield f"{second} / {first}", lambda y: y[1] / y[0]
+    x = protected.numbers[rows]
+    with np.errstate(invalid="ignore"):
+        close = np.abs(guess - x) <= np.maximum(0.5 * protected.unit, 0.01 * np.abs(x))
+    told = (~np.isnan(guess)).sum(axis=1)
+    return np.asarray((told > 0) & (close.sum(axis=1) >= 0.5 * told))
 
 
 def _signed(columns: list[Floats], signs: list[float]) -> Floats:

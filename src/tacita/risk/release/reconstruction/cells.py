@@ -19,6 +19,8 @@ from tacita.data import Data
 
 ROUNDING = 2.0**36
 """Numbers that agree in this many parts of their mantissa are the same: formats differ in the last bits."""
+MOST_DECIMALS = 6
+"""Decimals up to which numbers count as rounded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,19 +71,40 @@ class Protected:
         return count / max(len(self.shown_rows), 1)
 
     @cached_property
-    def mode(self) -> int:
-        """The most frequent released value: a guess without anything else."""
-        return int(self.shares.argmax()) if len(self.shown_rows) else 0
+    def modes(self) -> Ints:
+        """The most frequent released values, mostly one: guesses without anything else."""
+        return np.flatnonzero(self.shares == self.shares.max()) if len(self.shown_rows) else np.zeros(0, np.int64)
 
     @cached_property
     def true_rows(self) -> Ints:
         """Rows that show the original value."""
         return np.flatnonzero((self.shown > 0) & ~self.is_protected)
 
+    @cached_property
+    def code_of(self) -> dict[Any, int]:
+        """The code of each value."""
+        return {value: code for code, value in enumerate(self.values, start=1)}
+
+    @cached_property
+    def unit(self) -> float:
+        """The last digit that the original numbers are given to."""
+        return 0.0 if self.numbers is None else unit_of(self.numbers)
+
+    @cached_property
+    def learnable(self) -> Bools:
+        """By protected cell: whether some row shows its value, or its class; no rule from rows tells others."""
+        shown: Bools = (self.shares[self.truth] > 0) | (self.shares[self.target] > 0)
+        return shown
+
     def is_right(self, guess: Ints) -> Bools:
         """By protected cell: whether a guess is the original value, or the class that it would be released in."""
         right: Bools = (guess > 0) & ((guess == self.truth) | (guess == self.target))
         return right
+
+    def is_guess(self, guess: Ints) -> Bools:
+        """By protected cell: whether there is a guess, and it says another thing than the release itself."""
+        said: Bools = (guess > 0) & (guess != self.shown[self.rows])
+        return said
 
     def text_of(self, code: int) -> str:
         """The value of a code as a text."""
@@ -123,6 +146,14 @@ class Files:
     def distinct(self, name: str) -> int:
         """Different values of a released column, a blank not among them."""
         return len(self.values(name))
+
+    def unit(self, name: str) -> float:
+        """The last digit that a released column of numbers is given to."""
+        key = ("unit", name)
+        if key not in self.memory:
+            numbers = self.numbers(name)
+            self.memory[key] = 0.0 if numbers is None else unit_of(numbers)
+        return float(self.memory[key])
 
     def numbers(self, name: str) -> Floats | None:
         """A released column as numbers, days for dates; None for text."""
@@ -177,6 +208,16 @@ def _as_number(value: str) -> float | None:
     except ValueError:
         return None
     return number if np.isfinite(number) else None
+
+
+def unit_of(values: Floats) -> float:
+    """The last digit that numbers are given to: 1 for whole numbers, 0.01 for cents, 0 if there is none."""
+    there = values[~np.isnan(values)][:20_000]
+    for decimals in range(MOST_DECIMALS + 1):
+        scaled = there * 10.0**decimals
+        if (np.abs(scaled - np.round(scaled)) <= 1e-6 * np.maximum(1e-3, np.abs(scaled) * 1e-6)).all():
+            return float(10.0**-decimals)
+    return 0.0
 
 
 def same_number(values: Floats) -> Floats:
@@ -257,11 +298,16 @@ def _protected(files: Files, name: str) -> Protected | None:
 
 
 def released_as(was: Ints, shown: Ints, codes: int) -> NDArray[np.int64]:
-    """By original code: the code that most records with it are released with, itself if none is."""
+    """By original code: the code that most records with it are released with; itself if none is, or two are as often."""
     seen = (was > 0) & (shown > 0)
     pairs, count = np.unique(was[seen] * (codes + 1) + shown[seen], return_counts=True)
     found = np.arange(codes + 1)
-    order = np.argsort(count, kind="stable")
-    # The most frequent pair of each original code comes last and stays.
-    found[pairs[order] // (codes + 1)] = pairs[order] % (codes + 1)
+    if not len(pairs):
+        return found
+    start = np.flatnonzero(np.diff(pairs // (codes + 1), prepend=-1))
+    most = np.repeat(np.maximum.reduceat(count, start), np.diff(np.append(start, len(pairs))))
+    top = count == most
+    alone = np.add.reduceat(top.astype(np.int64), start) == 1
+    became = np.add.reduceat(np.where(top, pairs % (codes + 1), 0), start)
+    found[(pairs[start] // (codes + 1))[alone]] = became[alone]
     return found

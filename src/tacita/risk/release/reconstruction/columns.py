@@ -90,13 +90,16 @@ def guesses(found: Tally, keys: Ints, protected: Protected, tried: int, whole: b
     base = float(protected.shares.max())
     trusted = np.full(len(found.group), is_trusted(hits, tries, base, tried))
     if not trusted.any():
-        held = len(np.unique(keys)) if whole else len(found.group)
         sure = several & (found.hits >= HIT_RATE * found.total) & (found.hits > 0)
+        held = len(np.unique(keys)) if whole and sure.any() else len(found.group)
         chance = tail(found.hits[sure], found.total[sure], protected.shares[found.top[sure]])
         trusted[np.flatnonzero(sure)[chance <= LEVEL / (max(tried, 1) * max(held, 1))]] = True
+    rate = hits / tries if tries else 0.0
+    if not trusted.any():
+        return np.zeros(len(keys), dtype=np.int64), rate
     place = np.minimum(np.searchsorted(found.group, keys), len(found.group) - 1)
     known = (found.group[place] == keys) & trusted[place]
-    return np.where(known, found.top[place], 0), hits / tries if tries else 0.0
+    return np.where(known, found.top[place], 0), rate
 
 
 class Search(NamedTuple):
@@ -117,7 +120,7 @@ def column_leaks(
     progress: Progress = no_progress,
 ) -> Iterator[Leak]:
     """Leaks by one column, by two and by three; `remaining` says which cells are left, and is kept up to date."""
-    learnable = tuple(each for each in variables if len(each.shown_rows) > 1)
+    learnable = tuple(each for each in variables if len(each.shown_rows) > 1 and each.learnable.any())
     if not learnable:
         return
     ones = [name for name in files.columns if _can_tell(files, name)]
@@ -172,7 +175,7 @@ def _by_one(
             if view.column in telling:
                 gain = rate - float(protected.shares.max())
                 telling[view.column] = max(telling[view.column], gain)
-            known = _leak(search, protected, view.names, view.words, guess, np.ones(len(protected), dtype=np.bool_))
+            known = _leak(search, protected, view.names, view.words, guess, protected.learnable)
             if known is not None:
                 yield known
 
@@ -182,14 +185,14 @@ def _by_several(
 ) -> Iterator[Leak]:
     """Leaks by sets of columns, of the cells that no smaller set gives back; tested in the groups that hold them."""
     for at, names in enumerate(sets):
-        open_ones = [p for p in search.variables if p.name not in names and remaining[p.name].any()]
+        open_ones = [p for p in search.variables if p.name not in names and (remaining[p.name] & p.learnable).any()]
         if not open_ones:
             continue
         if at % 16 == 0:
             progress((len(names) - 1 + at / len(sets)) / 3, f"sets of {len(names)} columns")
         key, size = joint_key(search.files, names)
         for protected in open_ones:
-            left = remaining[protected.name]
+            left = remaining[protected.name] & protected.learnable
             keys = key[protected.rows[left]]
             rows = _rows_of_groups(key, size, keys, protected.shown_rows)
             if len(rows) < 2:
@@ -237,7 +240,7 @@ def _leak(
     search: Search, protected: Protected, names: tuple[str, ...], words: str, guess: Ints, cells: Bools
 ) -> Leak | None:
     """A leak, if the guesses of the cells are right more often than without the columns."""
-    covered = (guess > 0) & cells
+    covered = protected.is_guess(guess) & cells
     right = protected.is_right(guess) & covered
     chance = chance_of_codes(protected, covered)
     if not is_justified(int(right.sum()), int(covered.sum()), chance, search.tried):

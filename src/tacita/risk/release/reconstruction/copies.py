@@ -21,6 +21,8 @@ from tacita.risk.release.reconstruction.views import View, views_of
 NUMBER = r"(-?\d+(?:\.\d+)?)"
 BETWEEN = re.compile(rf"^[\[(]?\s*{NUMBER}\s*(?:-|–|to|,|;|\.\.)\s*{NUMBER}\s*([\])]?)$")
 FROM_ON = re.compile(rf"^(?:>=|≥)?\s*{NUMBER}\s*(?:\+|or more|and over|and more)?$")
+SCREENED = 200
+"""Cells on which a copy is tried first."""
 MOST_VALUES = 20_000
 """Different values up to which texts are compared."""
 
@@ -43,6 +45,10 @@ def _copy(files: Files, protected: Protected, view: View) -> Leak | None:
     codes = files.codes(view.column) if view.codes is None else view.codes
     assert codes is not None
     texts = view.texts if view.codes is not None else (None, *files.values(view.column))
+    some = np.linspace(0, len(protected) - 1, min(SCREENED, len(protected))).astype(np.int64)
+    quick = _translated(texts, codes[protected.rows[some]], protected)
+    if (quick == protected.truth[some]).mean() < 0.5:
+        return None
     guess = _translated(texts, codes[protected.rows], protected)
     covered, right = guess > 0, guess == protected.truth
     if not _holds(protected, guess, covered, right):
@@ -55,13 +61,10 @@ def _copy(files: Files, protected: Protected, view: View) -> Leak | None:
 
 def _translated(texts: Sequence[object], codes: Ints, protected: Protected) -> Ints:
     """Values of another column in the codes of the protected variable, 0 where it has no such value."""
-    if len(texts) > MOST_VALUES and len(protected.values) > MOST_VALUES:
-        needed = {plain_value(texts[code]) for code in np.unique(codes).tolist()}
-    else:
-        needed = None
-    known = {value: code for code, value in enumerate(protected.values, start=1) if needed is None or value in needed}
-    lookup = np.array([0 if text is None else known.get(plain_value(text), 0) for text in texts], dtype=np.int64)
-    return lookup[codes]
+    different, inverse = np.unique(codes, return_inverse=True)
+    values = (texts[code] for code in different.tolist())
+    known = [0 if value is None else protected.code_of.get(plain_value(value), 0) for value in values]
+    return np.array(known, dtype=np.int64)[inverse]
 
 
 def _holds(protected: Protected, guess: Ints, covered: Bools, right: Bools) -> bool:

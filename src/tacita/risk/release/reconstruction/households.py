@@ -15,7 +15,7 @@ import numpy as np
 from tacita.arrays import Floats, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.leak import Leak, leak
-from tacita.risk.release.reconstruction.numbers import judged, unit_of
+from tacita.risk.release.reconstruction.numbers import judged
 
 SCALES = {"modified OECD scale": (0.5, 0.3), "Oxford scale": (0.7, 0.5)}
 """Equivalence scales: what further adults and children add to the 1 of the first."""
@@ -72,7 +72,7 @@ def _by_sums(files: Files, protected: Protected, name: str) -> Iterator[Leak]:
     columns = [each for each in files.columns if each not in (name, protected.name)]
     for each in columns:
         y = files.numbers(each)
-        if y is None or (unit_of(y) == 1.0 and len(np.unique(y[~np.isnan(y)])) < 3):
+        if y is None or (files.distinct(each) < 3):
             continue
         for how, guess in (
             (f"the sum of {each!r} over the records with the same {name!r}", group_sum(codes, y)),
@@ -112,11 +112,14 @@ def _by_scale(files: Files, protected: Protected) -> Iterator[Leak]:
         there = y[~np.isnan(y)]
         if not len(there) or there.min() < 1 or len(np.unique(there)) > MOST_ADULTS * MOST_CHILDREN:
             continue
+        found = []
         for scale, (adult, child) in SCALES.items():
             known = judged(protected, sizes_of_scale(y, adult, child), tried=len(files.columns) * len(SCALES))
             if known is not None:
                 repair = f"remove {name!r} or code it with {protected.name!r}"
-                yield leak(protected, "household", (name,), f"the {scale}, {name!r}", repair, *known)
+                found.append(leak(protected, "household", (name,), f"the {scale}, {name!r}", repair, *known))
+        if found:
+            yield max(found, key=lambda each: each.right - each.wrong)
 
 
 def sizes_of_scale(y: Floats, adult: float, child: float) -> Floats:

@@ -87,15 +87,12 @@ def is_trusted(hits: int, tries: int, base: float, tried: int) -> bool:
 
 
 def is_justified(right: int, covered: int, chance: float, tried: int = 1) -> bool:
-    """Whether guesses are right significantly more often than a guess from what is released.
-
-    Where the cells are too few for any outcome to be significant, all of them must be right.
-    """
+    """Whether guesses are right more often than a guess from what is released: significantly, or at least halfway from
+    it to certainty, since a few cells are never significant and are given back all the same."""
     if covered == 0 or right <= chance * covered:
         return False
-    level = LEVEL / max(tried, 1)
-    too_few = chance**covered > level
-    return bool(tail(right, covered, chance) <= level) or (too_few and right == covered)
+    halfway = 2 * right >= (1 + chance) * covered
+    return halfway or bool(tail(right, covered, chance) <= LEVEL / max(tried, 1))
 
 
 def chance_of_codes(protected: Protected, covered: Bools) -> float:
@@ -105,6 +102,8 @@ def chance_of_codes(protected: Protected, covered: Bools) -> float:
     """
     if not covered.any():
         return 0.0
-    target = protected.target[covered]
-    by_mode = float(((target == protected.mode) | (protected.truth[covered] == protected.mode)).mean())
-    return max(by_mode, float(np.maximum(protected.shares[target], protected.shares[protected.truth[covered]]).mean()))
+    target, truth = protected.target[covered], protected.truth[covered]
+    either = np.bincount(target, minlength=protected.codes + 1)
+    either = either + np.bincount(truth[truth != target], minlength=protected.codes + 1)
+    by_mode = float(either[protected.modes].max(initial=0) / len(target))
+    return max(by_mode, float(np.maximum(protected.shares[target], protected.shares[truth]).mean()))

@@ -10,19 +10,10 @@ from tacita.risk.release.reconstruction.leak import HIT_RATE, is_justified, is_t
 
 LEAST_SHOWN = 5
 """Rows that show the original value, from which on an intruder learns from them."""
+SCREENED = 400
+"""Cells, and rows that show the original, on which a formula is tried first."""
 NEAR = 0.01
 """Rounding of the column that a guess is made of is allowed for up to this share of the value."""
-MOST_DECIMALS = 6
-
-
-def unit_of(values: Floats) -> float:
-    """The last digit that numbers are given to: 1 for whole numbers, 0.01 for cents, 0 if there is none."""
-    there = values[~np.isnan(values)][:20_000]
-    for decimals in range(MOST_DECIMALS + 1):
-        scaled = there * 10.0**decimals
-        if (np.abs(scaled - np.round(scaled)) <= 1e-6 * np.maximum(1e-3, np.abs(scaled) * 1e-6)).all():
-            return float(10.0**-decimals)
-    return 0.0
 
 
 def tolerance(values: Floats, unit: float, slack: Floats | float = 0.0) -> Floats:
@@ -36,7 +27,7 @@ def near(protected: Protected, guess: Floats, rows: Ints, slack: Floats | float 
     assert protected.numbers is not None
     x = protected.numbers[rows]
     with np.errstate(invalid="ignore"):
-        close: Bools = np.abs(guess - x) <= tolerance(x, unit_of(protected.numbers), slack)
+        close: Bools = np.abs(guess - x) <= tolerance(x, protected.unit, slack)
     return close
 
 
@@ -57,6 +48,8 @@ def judged(protected: Protected, guess: Floats, tried: int, slack: Floats | floa
     if protected.numbers is None:
         return None
     slack_of = np.broadcast_to(np.asarray(slack, dtype=np.float64), guess.shape)
+    if not _could_hold(protected, guess, slack_of):
+        return None
     cells, told = protected.rows, guess[protected.rows]
     covered = ~np.isnan(told) & ~np.isnan(protected.numbers[cells])
     if not covered.any():
@@ -78,6 +71,19 @@ def judged(protected: Protected, guess: Floats, tried: int, slack: Floats | floa
         chance = chance_agreement(told[covered], protected.numbers[cells][covered])
     justified = is_justified(int(right.sum()), int(covered.sum()), chance, tried)
     return (covered, right) if justified else None
+
+
+def _could_hold(protected: Protected, guess: Floats, slack: Floats) -> bool:
+    """Whether a formula holds for some of the cells, or of the rows that show the original: a quick look at a few."""
+    for rows in (protected.rows, protected.true_rows):
+        some = rows if len(rows) <= SCREENED else rows[np.linspace(0, len(rows) - 1, SCREENED).astype(np.int64)]
+        told = some[~np.isnan(guess[some])]
+        if len(told) and near(protected, guess[told], told, slack[told]).mean() >= HIT_RATE - 0.3:
+            return True
+        if not len(told) and len(some):
+            # Nothing is told of the few: look at all.
+            return True
+    return False
 
 
 def _better_than_released(protected: Protected, told: Floats) -> Bools:

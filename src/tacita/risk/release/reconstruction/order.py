@@ -51,7 +51,7 @@ def order_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
     """Leaks by the order of rows, and by columns of which nearly every record has a value of its own."""
     names = [name for name in files.columns if files.distinct(name) > len(files) / 2]
     for protected in variables:
-        if len(protected.shown_rows) < 2:
+        if len(protected.shown_rows) < 2 or not protected.learnable.any():
             continue
         for name in [ROWS, *names]:
             if name != protected.name:
@@ -68,7 +68,7 @@ def _by_neighbours(files: Files, protected: Protected, name: str, tried: int) ->
     hits = int((of_shown == protected.shown[protected.shown_rows])[covered].sum())
     if not is_trusted(hits, int(covered.sum()), float(protected.shares.max()), tried):
         return None
-    told, right = guess > 0, protected.is_right(guess)
+    told, right = protected.is_guess(guess) & protected.learnable, protected.is_right(guess)
     if not is_justified(int((told & right).sum()), int(told.sum()), chance_of_codes(protected, told), tried):
         return None
     what = "the rows before and after it" if name == ROWS else f"the records next to it by {name!r}"
@@ -123,9 +123,8 @@ def _runs(files: Files, name: str) -> bool:
     if numbers is None:
         return True
     there = numbers[~np.isnan(numbers)]
-    return files.distinct(name) > 0.9 * len(files) or bool(
-        len(there) and files.distinct(name) > (there.max() - there.min()) / 10
-    )
+    different = files.distinct(name)
+    return different == len(there) or bool(len(there) and different > (there.max() - there.min()) / 10)
 
 
 def _rank_correlation(files: Files, protected: Protected, name: str) -> float:

@@ -17,7 +17,7 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.risk.release.reconstruction.cells import Files, Protected, plain_value
 from tacita.risk.release.reconstruction.leak import Leak, leak
-from tacita.risk.release.reconstruction.numbers import NEAR, near, unit_of
+from tacita.risk.release.reconstruction.numbers import NEAR, near
 from tacita.rules import EditRule, Rule, Total
 from tacita.rules.parts import Both, Comparison, Condition
 from tacita.rules.verdict import Judge
@@ -107,13 +107,13 @@ def _by_inequalities(files: Files, protected: Protected, rules: Sequence[EditRul
                 continue
             at, slope = found
             above = (slope > 0) == (part.sign in (">", ">="))
-            unit = unit_of(protected.numbers) if protected.numbers is not None and "=" not in part.sign else 0.0
+            unit = 0.0 if "=" in part.sign else protected.unit
             low = np.where(~np.isnan(at) & above, np.fmax(low, at + unit), low)
             high = np.where(~np.isnan(at) & ~above, np.fmin(high, at - unit), high)
             used.append(rule.text)
     if not used or protected.numbers is None:
         return
-    step = unit_of(protected.numbers)
+    step = protected.unit
     if step:
         low, high = np.ceil(low / step - 1e-9) * step, np.floor(high / step + 1e-9) * step
     rows = protected.rows
@@ -163,7 +163,6 @@ def _by_candidates(files: Files, protected: Protected, rules: Sequence[EditRule]
     values, codes = files.values(protected.name), files.codes(protected.name)
     assert codes is not None
     open_ones, told = np.zeros(len(protected), dtype=np.int64), np.zeros(len(protected), dtype=np.int64)
-    code_of = {value: code for code, value in enumerate(protected.values, start=1)}
     for value in values:
         filled = cells.with_columns({protected.name: [value] * len(cells)})
         possible = np.ones(len(protected), dtype=np.bool_)
@@ -173,7 +172,7 @@ def _by_candidates(files: Files, protected: Protected, rules: Sequence[EditRule]
             except TacitaError:
                 continue
         open_ones += possible
-        told = np.where(possible, code_of.get(plain_value(value), 0), told)
+        told = np.where(possible, protected.code_of.get(plain_value(value), 0), told)
     covered = (open_ones == 1) & protected.suppressed
     right = covered & protected.is_right(told)
     if right.any():
