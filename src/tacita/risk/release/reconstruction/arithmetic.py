@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tacita.arrays import Floats, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected, unit_of
 from tacita.risk.release.reconstruction.leak import HIT_RATE, Leak, leak
-from tacita.risk.release.reconstruction.numbers import LEAST_SHOWN, judged, near
+from tacita.risk.release.reconstruction.numbers import LEAST_SHOWN, NEAR, judged, near
 
 SCREENED = 400
 """Cells on which a formula is tried first."""
@@ -94,12 +94,34 @@ def _of_one(files: Files, protected: Protected, name: str) -> Iterator[Formula]:
             slack = np.nan_to_num(np.abs(high - low) / 2)
             words = f"{word} of it, {name!r}" if word else f"{name!r}"
             yield Formula((name,), words, guess, slack if word else 0.0)
-            line = _line(protected, guess)
+            line = _line(protected, guess, slack if word else np.full(len(guess), unit / 2))
             if line is not None:
                 start, slope = line
                 what = f"a multiple of it, {name!r}" if start == 0.0 else f"a straight line with {name!r}"
                 words = f"{what} ({word})" if word else what
                 yield Formula((name,), words, start + slope * guess, abs(slope) * (slack if word else unit / 2))
+    yield from _between(protected, name, y)
+
+
+def _between(protected: Protected, name: str, y: Floats) -> Iterator[Formula]:
+    """A column in the same order, as ranks are: the middle between the rows next to it that show the original."""
+    assert protected.numbers is not None
+    rows = protected.true_rows[~np.isnan(y[protected.true_rows])]
+    if len(np.unique(protected.shown[rows])) < LEAST_SHOWN:
+        return
+    order = rows[np.argsort(y[rows], kind="stable")]
+    x, at = protected.numbers[order], y[order]
+    steps = np.diff(x)[np.diff(at) > 0]
+    if not (steps >= 0).all() and not (steps <= 0).all():
+        return
+    place = np.searchsorted(at, y)
+    inside = (place > 0) & (place < len(at)) & ~np.isnan(y)
+    low, high = x[np.maximum(place - 1, 0)], x[np.minimum(place, len(at) - 1)]
+    middle, gap = (low + high) / 2, np.abs(high - low) / 2
+    narrow = inside & (gap <= NEAR * np.abs(middle))
+    guess = np.where(narrow, middle, np.nan)
+    guess[order] = x
+    yield Formula((name,), f"the same order as {name!r}", guess, np.where(narrow, gap * 1.000001, 0.0))
 
 
 def _finite(values: Floats) -> Floats:
@@ -129,7 +151,7 @@ def _sample(rows: Ints, most: int = SCREENED) -> Ints:
     return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
 
 
-def _line(protected: Protected, y: Floats) -> tuple[float, float] | None:
+def _line(protected: Protected, y: Floats, slack: Floats) -> tuple[float, float] | None:
     """Start and slope of the line on which nearly all originals lie: by rows that show them, or else by the cells.
 
     Start 0 is tried first. A line through two values says nothing: there must be three at least.
@@ -138,26 +160,26 @@ def _line(protected: Protected, y: Floats) -> tuple[float, float] | None:
     shown = protected.true_rows[~np.isnan(y[protected.true_rows])]
     rows = shown if len(np.unique(protected.shown[shown])) >= max(LEAST_VALUES, LEAST_SHOWN - 2) else protected.rows
     rows = _sample(rows[~np.isnan(y[rows]) & ~np.isnan(protected.numbers[rows])])
-    x, y = protected.numbers[rows], y[rows]
+    x, y, slack = protected.numbers[rows], y[rows], slack[rows]
     if len(np.unique(x)) < LEAST_VALUES or len(np.unique(y)) < LEAST_VALUES:
         return None
     with np.errstate(all="ignore"):
         ratio = float(np.nanmedian(np.where(y != 0, x / y, np.nan)))
-        if np.isfinite(ratio) and ratio not in (0.0, 1.0) and _fits(protected, rows, ratio * y):
+        if np.isfinite(ratio) and ratio not in (0.0, 1.0) and _fits(protected, rows, ratio * y, abs(ratio) * slack):
             return 0.0, ratio
         half = len(x) // 2
         order = np.argsort(y, kind="stable")
         rise, run = x[order][half:] - x[order][: len(x) - half], y[order][half:] - y[order][: len(y) - half]
         slope = float(np.nanmedian(np.where(run != 0, rise / run, np.nan)))
         start = float(np.nanmedian(x - slope * y))
-    fits = np.isfinite(slope) and np.isfinite(start) and slope != 0 and _fits(protected, rows, start + slope * y)
-    return (start, slope) if fits else None
+    if not (np.isfinite(slope) and np.isfinite(start)) or slope == 0:
+        return None
+    return (start, slope) if _fits(protected, rows, start + slope * y, abs(slope) * slack) else None
 
 
-def _fits(protected: Protected, rows: Ints, guess: Floats) -> bool:
-    assert protected.numbers is not None
-    slack = 0.01 * np.abs(protected.numbers[rows])
-    return bool(near(protected, guess, rows, slack).mean() >= HIT_RATE)
+def _fits(protected: Protected, rows: Ints, guess: Floats, slack: Floats) -> bool:
+    # Start and slope are off by rounding too: twice the slack.
+    return bool(near(protected, guess, rows, 2 * slack).mean() >= HIT_RATE)
 
 
 def _of_several(files: Files, protected: Protected, names: Sequence[str]) -> Iterator[Leak]:
@@ -211,11 +233,11 @@ def _pairs(names: list[str], sample: Floats, protected: Protected, rows: Ints) -
 def _threes(names: list[str], sample: Floats, protected: Protected, rows: Ints) -> Iterator[Way]:
     """Sums and differences of three columns that could hold, by the sample; the third of each is found at once."""
     for first, second in combinations(range(len(names)), 2):
-        for signs in ((1, 1, 1), (1, 1, -1), (1, -1, -1), (-1, 1, -1)):
+        for signs in ((1, 1, 1), (1, 1, -1), (-1, -1, 1)):
             guess = signs[0] * sample[first] + signs[1] * sample[second] + signs[2] * sample
             for third in np.flatnonzero(_could(protected, rows, guess)).tolist():
-                # A sum has three ways to be found, a difference of one or of two has one or two.
-                if third <= second and (signs[2] == 1 or signs[:2] != (1, 1) or third in (first, second)):
+                # A sum is found three times over, whichever part comes third.
+                if third in (first, second) or (signs == (1, 1, 1) and third < second):
                     continue
                 chosen = (names[first], names[second], names[third])
                 calculate = partial(_signed, signs=[float(sign) for sign in signs])

@@ -298,7 +298,7 @@ def _protected(files: Files, name: str) -> Protected | None:
 
 
 def released_as(was: Ints, shown: Ints, codes: int) -> NDArray[np.int64]:
-    """By original code: the code that most records with it are released with; itself if none is, or two are as often."""
+    """By original code: the code that most records with it are released with; itself if none is, or if two are."""
     seen = (was > 0) & (shown > 0)
     pairs, count = np.unique(was[seen] * (codes + 1) + shown[seen], return_counts=True)
     found = np.arange(codes + 1)
