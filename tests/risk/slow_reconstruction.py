@@ -99,8 +99,29 @@ def by_set(variable: Variable, released: Rows, names: tuple[str, ...], cells: se
     if trusted(hits, tries, base, tried):
         trusty = set(groups)
     else:
+        guessed: Counter[Any] = Counter()
+        confirmed: Counter[Any] = Counter()
+        for counts in groups.values():
+            for value, count in counts.items():
+                if len(counts) == 1:
+                    guessed[value] += count if count > 1 else 0
+                    confirmed[value] += count if count > 1 else 0
+                    continue
+                others = Counter(counts)
+                others[value] -= 1
+                ranked = [each for each in others.most_common() if each[1] > 0]
+                if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]):
+                    guessed[ranked[0][0]] += count
+                    confirmed[value] += count if ranked[0][0] == value else 0
+        guessed += Counter()  # without zeros
+        good = {
+            value
+            for value in guessed
+            if confirmed[value]
+            and trusted(confirmed[value], guessed[value], variable.share(value), tried * len(guessed))
+        }
         all_held = {keys[at] for at in variable.cells} if len(names) == 1 else set(groups)
-        trusty = {
+        trusty = {key for key in groups if top_of[key] in good} | {
             key
             for key in several
             if hits_of[key] and trusted(hits_of[key], total_of[key], variable.share(top_of[key]), tried * len(all_held))
@@ -117,13 +138,35 @@ def usable(released: Rows) -> list[str]:
     return [name for name in released[0] if len({same(row[name]) for row in released}) > 1]
 
 
+def views_of(released: Rows, name: str) -> dict[str, list[Any]]:
+    """The first and last characters of whole numbers and texts with many values, and their parts, as columns."""
+    values = [row[name] for row in released]
+    there = {value for value in values if value is not None}
+    if len(there) < max(20, len(released) // 50):
+        return {}
+    if not all(isinstance(value, str) or value == int(value) for value in there):
+        return {}
+    texts = [None if value is None else value if isinstance(value, str) else str(int(value)) for value in values]
+    shown = [text for text in texts if text is not None]
+    longest = max(map(len, shown))
+    found = {}
+    for size in range(1, min(4, longest - 1) + 1):
+        found[f"{name} first {size}"] = ["" if text is None else text[:size] for text in texts]
+        found[f"{name} last {size}"] = [
+            "" if text is None else "!" * (size - len(text)) + text[-size:] for text in texts
+        ]
+    return {label: column for label, column in found.items() if 2 <= len(set(column)) < len(there)}
+
+
 def by_columns(
-    original: Rows, released: Rows, threes: bool = True, gone: dict[str, set[int]] | None = None, more_tried: int = 0
+    original: Rows, released: Rows, threes: bool = True, gone: dict[str, set[int]] | None = None, views: bool = False
 ) -> dict[tuple[str, tuple[str, ...]], Found]:
     """By variable and set of columns what is given back: single columns, pairs, and threes among at most 12."""
     columns = usable(released)
+    parts = {label: (name, column) for name in columns if views for label, column in views_of(released, name).items()}
+    wide = [row | {label: "*" + column[at] for label, (_, column) in parts.items()} for at, row in enumerate(released)]
     groups = [name for name in columns if len({same(row[name]) for row in released} - {None}) < len(released)]
-    tried = len(columns) + more_tried + comb(len(groups), 2) + (comb(min(12, len(groups)), 3) if threes else 0)
+    tried = len(columns) + len(parts) + comb(len(groups), 2) + (comb(min(12, len(groups)), 3) if threes else 0)
     found: dict[tuple[str, tuple[str, ...]], Found] = {}
     for name in original[0]:
         variable = Variable(name, original, released)
@@ -133,11 +176,11 @@ def by_columns(
         left = set(every) - (gone or {}).get(name, set())
         for size in (1, 2, 3) if threes else (1, 2):
             now = set()
-            for names in combinations(columns if size == 1 else groups, size):
+            for names in combinations([*columns, *parts] if size == 1 else groups, size):
                 cells = every if size == 1 else left
-                if name in names or not cells:
+                if name in names or not cells or (names[0] in parts and parts[names[0]][0] == name):
                     continue
-                one = by_set(variable, released, names, cells, tried)
+                one = by_set(variable, wide, names, cells, tried)
                 if one is not None:
                     found[name, names] = one
                     now |= one.right
@@ -153,7 +196,8 @@ def by_counting(variable: Variable, released: Rows, household: str) -> set[int]:
 
 def by_neighbours(variable: Variable, released: Rows, name: str | None, tried: int) -> Found | None:
     """Cells that the records before and after agree on, by a column or in the order of the rows."""
-    order = sorted(range(len(released)), key=lambda at: at if name is None else (released[at][name], at))
+    there = [at for at, row in enumerate(released) if name is None or row[name] is not None]
+    order = sorted(there, key=lambda at: at if name is None else (released[at][name], at))
     shown = [at for at in order if variable.shown[at] is not None]
     tries = hits = 0
     for place, at in enumerate(shown):
@@ -165,7 +209,7 @@ def by_neighbours(variable: Variable, released: Rows, name: str | None, tried: i
         return None
     place_of = {at: place for place, at in enumerate(order)}
     guess = {}
-    for at in variable.cells:
+    for at in set(variable.cells) & set(place_of):
         before = [variable.shown[one] for one in order[: place_of[at]] if variable.shown[one] is not None][-1:]
         after = [variable.shown[one] for one in order[place_of[at] + 1 :] if variable.shown[one] is not None][:1]
         if len(set(before + after)) == 1:

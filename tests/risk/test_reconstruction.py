@@ -212,6 +212,9 @@ def test_a_tally_by_hand() -> None:
     assert found.total.tolist() == [4, 2, 1, 2]
     assert found.top.tolist() == [1, 0, 3, 2]
     assert found.hits.tolist() == [3, 0, 0, 2]
+    # Of 1: all of group 1, and the 2 of group 2; of 2: all of group 4, and the 1 of group 2.
+    assert found.guessed.tolist() == [0, 5, 3, 0]
+    assert found.confirmed.tolist() == [0, 3, 2, 0]
 
 
 def test_neighbours_by_hand() -> None:

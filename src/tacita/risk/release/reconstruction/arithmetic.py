@@ -25,6 +25,8 @@ SCREENED = 400
 """Cells on which a formula is tried first."""
 LEAST_VALUES = 3
 """Different values from which on a line through them means anything."""
+LEAST_ORDERED = 20
+"""Different values from which on the same order means anything."""
 MOST_COLUMNS = 40
 """Numeric columns that are tried in pairs and threes."""
 
@@ -111,8 +113,9 @@ def _between(protected: Protected, name: str, y: Floats) -> Iterator[Formula]:
         return
     order = rows[np.argsort(y[rows], kind="stable")]
     x, at = protected.numbers[order], y[order]
-    steps = np.diff(x)[np.diff(at) > 0]
-    if not (steps >= 0).all() and not (steps <= 0).all():
+    moves = np.diff(at) > 0
+    steps, ties = np.diff(x)[moves], np.diff(x)[~moves]
+    if moves.sum() < LEAST_ORDERED or ties.any() or not ((steps >= 0).all() or (steps <= 0).all()):
         return
     place = np.searchsorted(at, y)
     inside = (place > 0) & (place < len(at)) & ~np.isnan(y)

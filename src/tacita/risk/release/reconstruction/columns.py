@@ -5,7 +5,8 @@ What the intruder has: the released file. What he does: for a blank he looks up 
 other columns, and takes the most frequent value there. What he gains: the cells that follow from a weight, a stratum, a
 derived variable, a code of another classification, an identifier, or from housemates. He trusts a set of columns if
 leaving one row out at a time gives that row's value back in 90 % of the cases and significantly more often than the
-most frequent value of the file would; or single groups of it in which that is so. Unanimous small groups fail that.
+most frequent value of the file would; or else of the values that it gives those, or of its groups those, for which that
+is so. Unanimous small groups fail that.
 """
 
 from __future__ import annotations
@@ -51,6 +52,10 @@ class Tally(NamedTuple):
     """How many rows have it."""
     hits: Ints
     """Rows whose value is the most frequent one of the others: leave one out, ties do not count."""
+    guessed: Ints
+    """By value, not by group: how many rows it is guessed for, each from the others of its group."""
+    confirmed: Ints
+    """By value: how many of them have it."""
 
 
 def tally(group: Ints, value: Ints, codes: int) -> Tally:
@@ -65,17 +70,26 @@ def tally(group: Ints, value: Ints, codes: int) -> Tally:
     of = cell // (codes + 1)
     start = np.flatnonzero(np.diff(of, prepend=-1))
     if not len(start):
-        nothing = np.zeros(0, dtype=np.int64)
-        return Tally(nothing, nothing, nothing, nothing, nothing)
+        nothing, none = np.zeros(0, dtype=np.int64), np.zeros(codes + 1, dtype=np.int64)
+        return Tally(nothing, nothing, nothing, nothing, nothing, none, none)
     member = np.repeat(np.arange(len(start)), np.diff(np.append(start, len(cell))))
     most = np.maximum.reduceat(count, start)
     at_top = count == most[member]
-    alone = np.add.reduceat(at_top.astype(np.int64), start) == 1
+    tops = np.add.reduceat(at_top.astype(np.int64), start)
+    alone = tops == 1
     top = np.where(alone, np.add.reduceat(np.where(at_top, cell % (codes + 1), 0), start), 0)
     second = np.maximum.reduceat(np.where(at_top, 0, count), start)
     # Left out, a row of the most frequent value is told if that is still ahead; any other row is told wrong.
     hits = np.where(alone & (most - 1 > second), most, 0)
-    return Tally(of[start], np.add.reduceat(count, start), top, most, hits)
+    total = np.add.reduceat(count, start)
+    # Where one value is ahead by one row, its own rows are left with a tie; where two are ahead, each says the other.
+    asked = np.where(hits > 0, total, np.where(alone & (total > 1), total - most, 0))
+    tied = at_top & (tops[member] == 2)
+    guessed = np.bincount(top, asked, minlength=codes + 1)
+    guessed += np.bincount(cell[tied] % (codes + 1), count[tied], minlength=codes + 1)
+    guessed[0] = 0
+    confirmed = np.bincount(top, hits, minlength=codes + 1)
+    return Tally(of[start], total, top, most, hits, guessed.astype(np.int64), confirmed.astype(np.int64))
 
 
 def guesses(found: Tally, keys: Ints, protected: Protected, tried: int, whole: bool) -> tuple[Ints, float]:
@@ -87,19 +101,41 @@ def guesses(found: Tally, keys: Ints, protected: Protected, tried: int, whole: b
         return np.zeros(len(keys), dtype=np.int64), 0.0
     several = found.total >= 2
     tries, hits = int(found.total[several].sum()), int(found.hits[several].sum())
-    base = float(protected.shares.max())
-    trusted = np.full(len(found.group), is_trusted(hits, tries, base, tried))
-    if not trusted.any():
-        sure = several & (found.hits >= HIT_RATE * found.total) & (found.hits > 0)
-        held = len(np.unique(keys)) if whole and sure.any() else len(found.group)
-        chance = tail(found.hits[sure], found.total[sure], protected.shares[found.top[sure]])
-        trusted[np.flatnonzero(sure)[chance <= LEVEL / (max(tried, 1) * max(held, 1))]] = True
+    if is_trusted(hits, tries, float(protected.shares.max()), tried):
+        trusted = np.ones(len(found.group), dtype=np.bool_)
+    else:
+        trusted = _trusted_values(found, protected, tried)
+        trusted |= _trusted_groups(found, several & ~trusted, protected, tried, keys if whole else None)
     rate = hits / tries if tries else 0.0
     if not trusted.any():
         return np.zeros(len(keys), dtype=np.int64), rate
     place = np.minimum(np.searchsorted(found.group, keys), len(found.group) - 1)
     known = (found.group[place] == keys) & trusted[place]
     return np.where(known, found.top[place], 0), rate
+
+
+def _trusted_values(found: Tally, protected: Protected, tried: int) -> Bools:
+    """By group: whether the value that it says is right for nearly all rows that others of their group say it of.
+
+    Rare values are what is suppressed: a housemate's citizenship may tell nothing on the whole and all of the rare one.
+    """
+    hits, total = found.confirmed, found.guessed
+    good = (hits > 0) & (hits >= HIT_RATE * total)
+    level = LEVEL / (max(tried, 1) * max(int((total > 0).sum()), 1))
+    good[good] = tail(hits[good], total[good], protected.shares[good]) <= level
+    return good[found.top]
+
+
+def _trusted_groups(found: Tally, asked: Bools, protected: Protected, tried: int, keys: Ints | None) -> Bools:
+    """By group: whether nearly all of its own rows have one value, and so many that it is no chance."""
+    trusted = np.zeros(len(found.group), dtype=np.bool_)
+    sure = np.flatnonzero(asked & (found.hits >= HIT_RATE * found.total) & (found.hits > 0))
+    if not len(sure):
+        return trusted
+    held = len(found.group) if keys is None else len(np.unique(keys))
+    chance = tail(found.hits[sure], found.total[sure], protected.shares[found.top[sure]])
+    trusted[sure[chance <= LEVEL / (max(tried, 1) * max(held, 1))]] = True
+    return trusted
 
 
 class Search(NamedTuple):

@@ -61,11 +61,16 @@ def order_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
 
 
 def _by_neighbours(files: Files, protected: Protected, name: str, tried: int) -> Leak | None:
-    position = np.arange(len(files)) if name == ROWS else files.codes(name)
-    assert position is not None
-    of_shown, guess = neighbours_agree(position, protected.shown, protected.rows)
+    codes = np.ones(len(files), dtype=np.int64) if name == ROWS else files.codes(name)
+    assert codes is not None
+    position = np.empty(len(files), dtype=np.int64)
+    position[np.argsort(codes, kind="stable")] = np.arange(len(files))
+    # A record without a value of the column has no neighbours by it.
+    value = np.where(codes > 0, protected.shown, 0)
+    of_shown, guess = neighbours_agree(position, value, protected.rows)
+    guess = np.where(codes[protected.rows] > 0, guess, 0)
     covered = of_shown > 0
-    hits = int((of_shown == protected.shown[protected.shown_rows])[covered].sum())
+    hits = int((of_shown == value[value > 0])[covered].sum())
     if not is_trusted(hits, int(covered.sum()), float(protected.shares.max()), tried):
         return None
     told, right = protected.is_guess(guess) & protected.learnable, protected.is_right(guess)
