@@ -66,6 +66,7 @@ OF_TWO_FILES = {
     "interval_disclosure",
     "rank_interval_disclosure",
     "robust_interval_disclosure",
+    "reconstruction",
 }
 """Measures of a released file against the original, without a scenario; their own tests check what they promise."""
 

@@ -140,7 +140,7 @@ class Reconstruction(Result):
     def sentences(self) -> Sequence[str]:
         """The least repairs."""
         repairs = dict.fromkeys(f"{each.variable}: {each.repair}" for each in self.leaks[:SHOWN_LEAKS])
-        return [f"repair {text}" for text in list(repairs)[:5]]
+        return [f"repair of {text}" for text in list(repairs)[:5]]
 
     def to_frame(self) -> frame.Frame:
         """One row per cell that is guessed: record number, variable, whether the guess is right, and how it is told.
