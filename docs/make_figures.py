@@ -25,9 +25,7 @@ def many_enterprises() -> Any:
     """200,000 enterprises by industry."""
     firms = tc.business_survey(200_000, population=1_200_000, exporters=True).data
     masked = tc.log_noise(firms, KEYS, sd=0.5)
-    return tc.risk.confidentiality(
-        firms, masked, tc.Scenario(numeric_keys=KEYS), strata=["industry"], alpha=0.001, log=True
-    )
+    return tc.risk.confidentiality(firms, masked, tc.Scenario(numeric_keys=KEYS), strata=["industry"], alpha=0.001, log=True)
 
 
 def eight_industries() -> dict[str, Any]:

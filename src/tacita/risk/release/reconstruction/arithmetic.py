@@ -90,18 +90,17 @@ def _of_one(files: Files, protected: Protected, name: str) -> Iterator[Formula]:
     unit = files.unit(name)
     if not _follows(protected, y):
         return
-    with np.errstate(all="ignore"):
-        for word, inverse in INVERSE.items():
-            guess, low, high = (_finite(inverse(y + step)) for step in (0.0, -unit / 2, unit / 2))
-            slack = np.nan_to_num(np.abs(high - low) / 2)
-            words = f"{word} of it, {name!r}" if word else f"{name!r}"
-            yield Formula((name,), words, guess, slack if word else 0.0)
-            line = _line(protected, guess, slack if word else np.full(len(guess), unit / 2))
-            if line is not None:
-                start, slope = line
-                what = f"a multiple of it, {name!r}" if start == 0.0 else f"a straight line with {name!r}"
-                words = f"{what} ({word})" if word else what
-                yield Formula((name,), words, start + slope * guess, abs(slope) * (slack if word else unit / 2))
+    for word, inverse in INVERSE.items():
+        guess, low, high = (_finite(inverse(y + step)) for step in (0.0, -unit / 2, unit / 2))
+        slack = np.nan_to_num(np.abs(high - low) / 2)
+        words = f"{word} of it, {name!r}" if word else f"{name!r}"
+        yield Formula((name,), words, guess, slack if word else 0.0)
+        line = _line(protected, guess, slack if word else np.full(len(guess), unit / 2))
+        if line is not None:
+            start, slope = line
+            what = f"a multiple of it, {name!r}" if start == 0.0 else f"a straight line with {name!r}"
+            words = f"{what} ({word})" if word else what
+            yield Formula((name,), words, start + slope * guess, abs(slope) * (slack if word else unit / 2))
     yield from _between(protected, name, y)
 
 
@@ -197,8 +196,7 @@ def _of_several(files: Files, protected: Protected, names: Sequence[str]) -> Ite
     for search in (_pairs, _threes):
         found = False
         for way in search(list(columns), sample, protected, rows):
-            with np.errstate(all="ignore"):
-                guess = _finite(way.calculate([columns[name] for name in way.columns]))
+            guess = _finite(way.calculate([columns[name] for name in way.columns]))
             known = _leak(protected, Formula(way.columns, way.words, guess, 0.5 * unit_of(guess)), tried)
             if known is not None:
                 found = True
@@ -217,20 +215,19 @@ class Way(NamedTuple):
 
 def _pairs(names: list[str], sample: Floats, protected: Protected, rows: Ints) -> Iterator[Way]:
     """Formulas of two columns that could hold, by the sample."""
-    with np.errstate(all="ignore"):
-        for first, one in enumerate(sample):
-            ways: dict[str, tuple[Floats, Callable[[list[Floats]], Floats]]] = {
-                "{0} + {1}": (one + sample, lambda y: y[0] + y[1]),
-                "{0} * {1}": (one * sample, lambda y: y[0] * y[1]),
-                "{0} - {1}": (one - sample, lambda y: y[0] - y[1]),
-                "{0} / {1}": (one / sample, lambda y: y[0] / y[1]),
-            }
-            for words, (guess, calculate) in ways.items():
-                symmetric = "+" in words or "*" in words
-                for second in np.flatnonzero(_could(protected, rows, guess)).tolist():
-                    if second > first or (second < first and not symmetric):
-                        chosen = (names[first], names[second])
-                        yield Way(chosen, words.format(*map(repr, chosen)), calculate)
+    for first, one in enumerate(sample):
+        ways: dict[str, tuple[Floats, Callable[[list[Floats]], Floats]]] = {
+            "{0} + {1}": (one + sample, lambda y: y[0] + y[1]),
+            "{0} * {1}": (one * sample, lambda y: y[0] * y[1]),
+            "{0} - {1}": (one - sample, lambda y: y[0] - y[1]),
+            "{0} / {1}": (one / sample, lambda y: y[0] / y[1]),
+        }
+        for words, (guess, calculate) in ways.items():
+            symmetric = "+" in words or "*" in words
+            for second in np.flatnonzero(_could(protected, rows, guess)).tolist():
+                if second > first or (second < first and not symmetric):
+                    chosen = (names[first], names[second])
+                    yield Way(chosen, words.format(*map(repr, chosen)), calculate)
 
 
 def _threes(names: list[str], sample: Floats, protected: Protected, rows: Ints) -> Iterator[Way]:
@@ -258,8 +255,7 @@ def _could(protected: Protected, rows: Ints, guess: Floats) -> NDArray[np.bool_]
     """By formula (a row of guesses): whether it holds for half of the sample that it tells anything of."""
     assert protected.numbers is not None
     x = protected.numbers[rows]
-    with np.errstate(invalid="ignore"):
-        close = np.abs(guess - x) <= np.maximum(0.5 * protected.unit, 0.01 * np.abs(x))
+    close = np.abs(guess - x) <= np.maximum(0.5 * protected.unit, 0.01 * np.abs(x))
     told = (~np.isnan(guess)).sum(axis=1)
     return np.asarray((told > 0) & (close.sum(axis=1) >= 0.5 * told))
 

@@ -147,16 +147,24 @@ class Reconstruction(Result):
 
         It leads back to the original values: for internal use only.
         """
-        rows = [
-            (int(variable.record[cell]), each.variable, bool(right), each.kind, each.how)
-            for variable in self.variables
-            for each in self.leaks
-            if each.variable == variable.name
-            for right, cells in ((True, each.right_cells), (False, each.wrong_cells))
-            for cell in cells.tolist()
+        of = {each.name: each.record for each in self.variables}
+        parts = [
+            (leak, right, of[leak.variable][cells])
+            for leak in self.leaks
+            for right, cells in ((True, leak.right_cells), (False, leak.wrong_cells))
+            if len(cells)
         ]
-        kinds: dict[str, type] = {"record": int, "variable": str, "right": bool, "kind": str, "how": str}
-        return frame.rows(kinds, rows)
+        many = [len(records) for _, _, records in parts]
+        empty = np.zeros(0, dtype=np.int64)
+        return frame.table(
+            {
+                "record": np.concatenate([empty, *(records for _, _, records in parts)]),
+                "variable": _repeated([leak.variable for leak, _, _ in parts], many),
+                "right": np.repeat(np.array([right for _, right, _ in parts], dtype=np.bool_), many),
+                "kind": _repeated([leak.kind for leak, _, _ in parts], many),
+                "how": _repeated([leak.how for leak, _, _ in parts], many),
+            }
+        )
 
     def by_variable(self) -> frame.Frame:
         """One row per protected variable."""
@@ -181,6 +189,11 @@ class Reconstruction(Result):
             "variables": self.by_variable().to_dicts(),
             "leaks": [each.to_dict() for each in self.leaks],
         }
+
+
+def _repeated(texts: list[str], many: list[int]) -> tuple[Ints, list[str]]:
+    """Texts, each so many times, as a column of codes and what they stand for."""
+    return np.repeat(np.arange(1, len(texts) + 1), many), texts
 
 
 @measure(
@@ -221,16 +234,8 @@ def reconstruction(
     progress(0.0, "comparing the files")
     files = _files(original, released, scenario, unit, rules)
     variables = tuple(protected_variables(files))
-    remaining = {each.name: np.ones(len(each), dtype=np.bool_) for each in variables}
-    found: list[Leak] = []
-    for at, attack in enumerate(_first_attacks(files, variables, other, unit)):
-        progress(0.05 + 0.05 * at, "copies, functions, households, order")
-        for leak in attack:
-            remaining[leak.variable][leak.right_cells] = False
-            found.append(leak)
-    found += column_leaks(files, variables, remaining, threes=threes, progress=part(progress, 0.3, 0.95))
+    found, cautions = _attacked(files, variables, other, unit, threes, progress)
     progress(0.95, "counting cells")
-    cautions = (*order_cautions(files, variables), *determining_columns(files, variables))
     totals = tuple(_totals(files, each, found) for each in variables)
     ordered = sorted(found, key=lambda each: (-each.right, len(each.columns)))
     return Reconstruction(len(files), totals, tuple(ordered), cautions)
@@ -240,6 +245,22 @@ def _files(original: Data, released: Data, scenario: Scenario, unit: str | None,
     rows = paired(original, released, unit)
     household = scenario.household if scenario.household in released.columns else None
     return Files(original.take(rows), released, rows, household, Rules.of(rules))
+
+
+@np.errstate(all="ignore")
+def _attacked(
+    files: Files, variables: Sequence[Protected], other: Any, unit: str | None, threes: str, progress: Progress
+) -> tuple[list[Leak], tuple[str, ...]]:
+    """Every leak, and what else is to be said; formulas that are tried may divide by zero or overflow."""
+    remaining = {each.name: np.ones(len(each), dtype=np.bool_) for each in variables}
+    found: list[Leak] = []
+    for at, attack in enumerate(_first_attacks(files, variables, other, unit)):
+        progress(0.05 + 0.04 * at, "copies, functions, households, order")
+        for leak in attack:
+            remaining[leak.variable][leak.right_cells] = False
+            found.append(leak)
+    found += column_leaks(files, variables, remaining, threes=threes, progress=part(progress, 0.3, 0.95))
+    return found, (*order_cautions(files, variables), *determining_columns(files, variables))
 
 
 def _first_attacks(
