@@ -61,10 +61,13 @@ class Variable:
     def learnable(self, at: int) -> bool:
         return any(self.counts[value] for value in self.accepted(at))
 
-    def chance(self, cells: Sequence[int]) -> float:
+    def chance(self, cells: Sequence[int], right: set[int]) -> float:
+        drawn = sum(max(self.share(value) for value in self.accepted(at)) for at in cells) / len(cells)
+        if len(right) == len(cells):
+            return drawn
         modes = [value for value, count in self.counts.items() if count == self.most]
         by_mode = max(sum(mode in self.accepted(at) for at in cells) for mode in modes) / len(cells)
-        return max(by_mode, sum(max(self.share(value) for value in self.accepted(at)) for at in cells) / len(cells))
+        return max(by_mode, drawn)
 
 
 def trusted(hits: int, tries: int, base: float, tried: int) -> bool:
@@ -129,7 +132,7 @@ def by_set(variable: Variable, released: Rows, names: tuple[str, ...], cells: se
     guess = {at: top_of[keys[at]] for at in cells if keys[at] in trusty and top_of[keys[at]] is not None}
     covered = sorted(at for at, value in guess.items() if value != variable.shown[at])
     right = {at for at in covered if guess[at] in variable.accepted(at)}
-    if not covered or not justified(len(right), len(covered), variable.chance(covered), tried):
+    if not covered or not justified(len(right), len(covered), variable.chance(covered, right), tried):
         return None
     return Found(right, set(covered) - right)
 
@@ -216,6 +219,6 @@ def by_neighbours(variable: Variable, released: Rows, name: str | None, tried: i
             guess[at] = (before + after)[0]
     covered = [at for at in guess if variable.learnable(at) and guess[at] != variable.shown[at]]
     right = {at for at in covered if guess[at] in variable.accepted(at)}
-    if not covered or not justified(len(right), len(covered), variable.chance(covered), tried):
+    if not covered or not justified(len(right), len(covered), variable.chance(covered, right), tried):
         return None
     return Found(right, set(covered) - right)

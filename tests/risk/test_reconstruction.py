@@ -1,5 +1,7 @@
 """What a release gives back: by hand, and against plain loops."""
 
+from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -94,6 +96,7 @@ def test_unanimous_small_groups_are_no_deduction() -> None:
 
 def test_the_most_frequent_value_is_no_leak() -> None:
     original = pl.DataFrame({"citizen": ["own"] * 95 + ["other"] * 5, "area": [1, 2] * 50})
+    original = original[np.random.default_rng(4).permutation(100)]
     blank = [None if place % 10 == 3 else value for place, value in enumerate(original["citizen"])]
     found = tc.risk.reconstruction(
         original, original.with_columns(citizen=pl.Series(blank)), tc.Scenario(keys=["area"])
@@ -189,6 +192,84 @@ def test_progress_is_told() -> None:
     said: list[float] = []
     tc.risk.reconstruction(survey(), survey().drop("w"), WHO, progress=lambda done, what: said.append(done))
     assert said and said == sorted(said) and said[-1] <= 1
+
+
+# What every measure promises.
+
+
+def leaking() -> tuple[pl.DataFrame, pl.DataFrame]:
+    original = survey()
+    return original, original.with_columns(region=pl.Series([None, *original["region"][1:39], None]))
+
+
+def test_every_kind_of_table_gives_the_same_result_and_stays_as_it_is() -> None:
+    original, released = leaking()
+    found = tc.risk.reconstruction(original, released, WHO)
+    for kind in (pl.DataFrame.to_arrow, pl.DataFrame.to_pandas, tc.Data.of):
+        same = tc.risk.reconstruction(kind(original), kind(released), WHO)
+        assert str(same) == str(found)
+        assert same.to_frame().equals(found.to_frame())
+    assert original.equals(survey()) and released.equals(leaking()[1])
+
+
+def test_a_release_shuffled_with_its_record_numbers_tells_the_same_cells() -> None:
+    original, released = leaking()
+    rows = np.random.default_rng(2).permutation(40)
+    shuffled = tc.Data.of(released).take(rows)
+    found = tc.risk.reconstruction(original, shuffled, WHO)
+    assert found.given_back == 2
+    assert set(found.to_frame().filter(pl.col("right"))["record"]) == {1, 40}
+
+
+def test_units_by_a_column() -> None:
+    original, released = (each.with_columns(unit=pl.Series(range(40))) for each in leaking())
+    found = tc.risk.reconstruction(original, released[::-1][:39], WHO, unit="unit")
+    assert (found.protected, found.given_back) == (1, 1)
+
+
+def test_missing_codes_are_no_values() -> None:
+    """9 stands for missing: a cell that becomes 9 is suppressed, and 9 itself is not protected."""
+    variables = {"region": tc.Variable(missing=(9,))}
+    regions = [1] * 20 + [2] * 19 + [9]
+    original = tc.Data.of(pl.DataFrame({"region": regions, "w": [5.0] * 20 + [7.0] * 20}), variables)
+    hidden = tc.Data.of(pl.DataFrame({"region": [9, *regions[1:39], 1], "w": original.table["w"]}), variables)
+    (variable,) = tc.risk.reconstruction(original, hidden, WHO).variables
+    assert (variable.suppressed, variable.changed, variable.given_back) == (1, 0, 1)
+
+
+def any_column(draw: np.random.Generator, size: int) -> pl.Series:
+    """A column of any kind, some values missing."""
+    codes = draw.integers(0, int(draw.integers(1, 8)), size)
+    kinds: list[Any] = [
+        codes.tolist(),
+        [f"v{code}" for code in codes],
+        draw.normal(size=size).tolist(),
+        [date(2020, 1, 1) + timedelta(days=int(day)) for day in draw.integers(0, 400, size)],
+        (codes > 0).tolist(),
+        [Decimal(int(code)) / 4 for code in codes],
+        [f"id-{place:05d}" for place in draw.permutation(size)],
+        [1e300 * (-1) ** int(code) for code in codes],
+        draw.integers(-(2**62), 2**62, size).tolist(),
+        ["" if code == 0 else str(code) for code in codes],
+    ]
+    values = kinds[int(draw.integers(len(kinds)))]
+    return pl.Series([None if draw.random() < 0.1 else value for value in values], strict=False)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_any_kind_of_column_and_name(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    size = int(draw.choice([1, 2, 10, 60]))
+    names = ["*", "a b", "^x", "", "hid", "c.d"]
+    original = pl.DataFrame([any_column(draw, size).alias(name) for name in names])
+    original = original.with_columns(lists=pl.Series([[1, 2]] * size))
+    texts = pl.Series("a b", [None if value is None else str(value)[:2] for value in original["a b"]], dtype=pl.String)
+    released = original.with_columns(texts, original["^x"].reverse())
+    released = released.select(released[name] for name in released.columns if name != names[seed % 4])
+    who = tc.Scenario(keys=["c.d"], household="hid")
+    found = tc.risk.reconstruction(original, released, who, other=original if seed % 2 else None)
+    assert 0 <= found.given_back <= found.protected
+    assert str(found) and found.to_json() and found.to_frame().height >= found.given_back
 
 
 # Parts.

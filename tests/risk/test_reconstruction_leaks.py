@@ -137,6 +137,21 @@ def two_columns(words: str) -> Planted:
     return Planted(original, original.drop("hours"), "hours", "arithmetic", ("pay", "perhour"))
 
 
+def per_head() -> Planted:
+    """A figure per head beside the household's identifier: times the number of its records, the household's figure."""
+    original = bare("hid", "sex", "wages").with_columns(budget=(pl.col("wages").max().over("hid") + 3.5))
+    original = original.drop("wages").with_columns(head=pl.col("budget") / pl.len().over("hid"))
+    return Planted(original, original.drop("budget"), "budget", "arithmetic", ("head", "members by hid"))
+
+
+def five_parts() -> Planted:
+    draw = np.random.default_rng(10)
+    parts = {f"p{k}": np.round(draw.gamma(2, 100, SIZE)) for k in range(5)}
+    original = bare("sex", "noise").with_columns(**{name: pl.Series(values) for name, values in parts.items()})
+    original = original.with_columns(total=pl.sum_horizontal(*parts))
+    return Planted(original, original.drop("total"), "total", "arithmetic", tuple(parts))
+
+
 def birth_year() -> Planted:
     original = bare("sex", "noise", "age").with_columns(born=2024 - pl.col("age"))
     released = original.with_columns(age=(pl.col("age") // 10 * 10).cast(pl.String) + "s")
@@ -292,6 +307,8 @@ LEAKS: dict[str, Callable[[], Planted]] = {
     "sum of three parts": lambda: sum_leak(part=False, count=3),
     "total less a part": lambda: sum_leak(part=True, count=2),
     "total less two parts": lambda: sum_leak(part=True, count=3),
+    "sum of five parts": five_parts,
+    "figure per head": per_head,
     "product": lambda: two_columns("product"),
     "ratio": lambda: two_columns("ratio"),
     "copy": lambda: copy("region", removed=True),
@@ -332,7 +349,7 @@ def test_the_table_is_long_enough() -> None:
 def safe_release(seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Independent columns, of which some cells are suppressed, exchanged or recoded, and one column is removed."""
     draw = np.random.default_rng(seed)
-    size = int(draw.integers(50, 400))
+    size = int(draw.integers(50, 250))
     columns: dict[str, Any] = {
         f"c{at}": draw.integers(0, int(draw.integers(2, 9)), size) for at in range(int(draw.integers(4, 9)))
     }

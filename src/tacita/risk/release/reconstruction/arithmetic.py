@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacita.arrays import Floats, Ints
-from tacita.risk.release.reconstruction.cells import Files, Protected, unit_of
+from tacita.risk.release.reconstruction.cells import Files, Protected, members
 from tacita.risk.release.reconstruction.leak import HIT_RATE, Leak, leak
 from tacita.risk.release.reconstruction.numbers import LEAST_SHOWN, NEAR, judged, near
+from tacita.risk.release.reconstruction.values import unit_of
 
 SCREENED = 400
 """Cells on which a formula is tried first."""
@@ -27,6 +28,8 @@ LEAST_VALUES = 3
 """Different values from which on a line through them means anything."""
 LEAST_ORDERED = 20
 """Different values from which on the same order means anything."""
+LEAST_SUMMED, CLOSE = 4, 1e-3
+"""Parts of a sum that least squares look for, and how near to 1, 0 or -1 their factors must be."""
 MOST_COLUMNS = 40
 """Numeric columns that are tried in pairs and threes."""
 
@@ -188,12 +191,12 @@ def _of_several(files: Files, protected: Protected, names: Sequence[str]) -> Ite
     """Sums, differences, products and ratios of two columns, and sums and differences of three."""
     assert protected.numbers is not None
     rows = _sample(protected.rows[~np.isnan(protected.numbers[protected.rows])])
-    columns = {name: y for name in names if (y := files.numbers(name)) is not None and not np.isnan(y[rows]).all()}
+    columns = _columns(files, names, rows)
     if len(columns) < 2:
         return
     sample = np.stack([y[rows] for y in columns.values()])
     tried = 5 * len(columns) ** 2 + 4 * len(columns) ** 3
-    for search in (_pairs, _threes):
+    for search in (_pairs, _threes, long_sums):
         found = False
         for way in search(list(columns), sample, protected, rows):
             guess = _finite(way.calculate([columns[name] for name in way.columns]))
@@ -203,6 +206,14 @@ def _of_several(files: Files, protected: Protected, names: Sequence[str]) -> Ite
                 yield known
         if found:
             return
+
+
+def _columns(files: Files, names: Sequence[str], rows: Ints) -> dict[str, Floats]:
+    """Numeric columns that say something of the rows, and the number of members of a household."""
+    found = {name: y for name in names if (y := files.numbers(name)) is not None}
+    if files.household is not None:
+        found[f"members by {files.household}"] = members(files, files.household)
+    return {name: y for name, y in found.items() if not np.isnan(y[rows]).all()}
 
 
 class Way(NamedTuple):
@@ -242,6 +253,22 @@ def _threes(names: list[str], sample: Floats, protected: Protected, rows: Ints) 
                 chosen = (names[first], names[second], names[third])
                 calculate = partial(_signed, signs=[float(sign) for sign in signs])
                 yield Way(chosen, _sum_words(chosen, signs), calculate)
+
+
+def long_sums(names: list[str], sample: Floats, protected: Protected, rows: Ints) -> Iterator[Way]:
+    """The sum of four or more columns, some with a minus, that least squares find; one at most."""
+    assert protected.numbers is not None
+    complete = ~np.isnan(sample).any(axis=0)
+    if complete.sum() < 2 * len(names):
+        return
+    factors = np.linalg.lstsq(sample[:, complete].T, protected.numbers[rows][complete])[0]
+    signs = np.clip(np.round(factors), -1, 1)
+    used = np.flatnonzero(signs)
+    if len(used) < LEAST_SUMMED or np.abs(factors - signs).max() > CLOSE:
+        return
+    chosen, kept = tuple(names[at] for at in used), [int(sign) for sign in signs[used]]
+    if _could(protected, rows, (signs[used] @ sample[used])[None, :])[0]:
+        yield Way(chosen, _sum_words(chosen, kept), partial(_signed, signs=[float(sign) for sign in kept]))
 
 
 def _sum_words(names: Sequence[str], signs: Sequence[int]) -> str:

@@ -278,7 +278,7 @@ def _leak(
     """A leak, if the guesses of the cells are right more often than without the columns."""
     covered = protected.is_guess(guess) & cells
     right = protected.is_right(guess) & covered
-    chance = chance_of_codes(protected, covered)
+    chance = chance_of_codes(protected, covered, right)
     if not is_justified(int(right.sum()), int(covered.sum()), chance, search.tried):
         return None
     if names == (search.files.household,) and words == repr(names[0]):

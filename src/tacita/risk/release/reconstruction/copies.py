@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tacita.arrays import Bools, Ints
-from tacita.risk.release.reconstruction.cells import Files, Protected, plain_text, plain_value
+from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.columns import guesses, tally
 from tacita.risk.release.reconstruction.leak import HIT_RATE, Leak, is_justified, leak
+from tacita.risk.release.reconstruction.values import plain_text, plain_value
 from tacita.risk.release.reconstruction.views import View, views_of
 
 NUMBER = r"(-?\d+(?:\.\d+)?)"

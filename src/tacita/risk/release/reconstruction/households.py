@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tacita.arrays import Floats, Ints
-from tacita.risk.release.reconstruction.cells import Files, Protected
+from tacita.risk.release.reconstruction.cells import Files, Protected, members
 from tacita.risk.release.reconstruction.leak import Leak, leak
 from tacita.risk.release.reconstruction.numbers import judged
 
@@ -53,16 +53,8 @@ def _by_count(files: Files, protected: Protected, name: str) -> Iterator[Leak]:
     known = judged(protected, count, tried=1)
     if known is not None:
         how = f"the number of records with the same {name!r}"
-        repair = f"remove {name!r}, or code {protected.name!r} by leaving out or splitting large households"
+        repair = f"remove {name!r}, or split large households under new identifiers"
         yield leak(protected, "household", (name,), how, repair, *known)
-
-
-def members(files: Files, name: str) -> Floats:
-    """By row: how many records have the same value of an identifier, NaN where it has none."""
-    codes = files.codes(name)
-    assert codes is not None
-    count = np.bincount(codes).astype(np.float64)
-    return np.where(codes > 0, count[codes], np.nan)
 
 
 def _by_sums(files: Files, protected: Protected, name: str) -> Iterator[Leak]:

@@ -95,15 +95,18 @@ def is_justified(right: int, covered: int, chance: float, tried: int = 1) -> boo
     return halfway or bool(tail(right, covered, chance) <= LEVEL / max(tried, 1))
 
 
-def chance_of_codes(protected: Protected, covered: Bools) -> float:
+def chance_of_codes(protected: Protected, covered: Bools, right: Bools) -> float:
     """How often a guess from the released values alone would be right, on the cells covered.
 
-    The better of the most frequent value and a draw from the released values.
+    The better of a draw from them and their most frequent value. Where every guess is right, the draw: that the most
+    frequent value would do for these few cells as well, nobody could know.
     """
     if not covered.any():
         return 0.0
     target, truth = protected.target[covered], protected.truth[covered]
+    drawn = float(np.maximum(protected.shares[target], protected.shares[truth]).mean())
+    if right[covered].all():
+        return drawn
     either = np.bincount(target, minlength=protected.codes + 1)
     either = either + np.bincount(truth[truth != target], minlength=protected.codes + 1)
-    by_mode = float(either[protected.modes].max(initial=0) / len(target))
-    return max(by_mode, float(np.maximum(protected.shares[target], protected.shares[truth]).mean()))
+    return max(drawn, float(either[protected.modes].max(initial=0) / len(target)))

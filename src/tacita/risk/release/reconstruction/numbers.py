@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
-from tacita.risk.release.reconstruction.cells import Protected, same_number
-from tacita.risk.release.reconstruction.leak import HIT_RATE, is_justified, is_trusted
+from tacita.risk.release.reconstruction.cells import Protected
+from tacita.risk.release.reconstruction.leak import HIT_RATE, chance_of_codes, is_justified, is_trusted
+from tacita.risk.release.reconstruction.values import same_number
 
 LEAST_SHOWN = 5
 """Rows that show the original value, from which on an intruder learns from them."""
@@ -64,7 +65,7 @@ def judged(protected: Protected, guess: Floats, tried: int, slack: Floats | floa
             hits >= HIT_RATE * len(test) and share >= HIT_RATE
         ):
             return None
-        chance = float(np.isin(protected.truth[covered], np.flatnonzero(count == count.max())).mean())
+        chance = chance_of_codes(protected, covered, right)
     else:
         if share < HIT_RATE:
             return None

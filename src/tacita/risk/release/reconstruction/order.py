@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacita.arrays import Floats, Ints
-from tacita.risk.release.reconstruction.cells import Files, Protected, is_number
+from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.leak import Leak, chance_of_codes, is_justified, is_trusted, leak
+from tacita.risk.release.reconstruction.values import is_number
 
 ROWS = "(order of the rows)"
 """What stands for the order of the rows among columns."""
@@ -74,7 +75,7 @@ def _by_neighbours(files: Files, protected: Protected, name: str, tried: int) ->
     if not is_trusted(hits, int(covered.sum()), float(protected.shares.max()), tried):
         return None
     told, right = protected.is_guess(guess) & protected.learnable, protected.is_right(guess)
-    if not is_justified(int((told & right).sum()), int(told.sum()), chance_of_codes(protected, told), tried):
+    if not is_justified(int((told & right).sum()), int(told.sum()), chance_of_codes(protected, told, right), tried):
         return None
     what = "the rows before and after it" if name == ROWS else f"the records next to it by {name!r}"
     repair = "put the records into random order" if name == ROWS else f"renew {name!r}, coarsen it or remove it"

@@ -15,9 +15,10 @@ import numpy as np
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.risk.release.reconstruction.cells import Files, Protected, plain_value
+from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.leak import Leak, leak
 from tacita.risk.release.reconstruction.numbers import NEAR, near
+from tacita.risk.release.reconstruction.values import plain_value
 from tacita.rules import EditRule, Rule, Total
 from tacita.rules.parts import Both, Comparison, Condition
 from tacita.rules.verdict import Judge
@@ -58,7 +59,7 @@ def _solved(files: Files, protected: Protected, rule: EditRule, part: Comparison
         filled = files.released.with_columns({protected.name: np.full(len(files), value)})
         judge = Judge(rule.rule, _bare(filled, protected.name), rule.tolerance, rule.relative)
         try:
-            differences.append(judge._numbers(part.left) - judge._numbers(part.right))
+            differences.append(judge.value_of(part.left) - judge.value_of(part.right))
         except TacitaError:
             return None
     zero, one, two = differences

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacita.arrays import Ints
-from tacita.risk.release.reconstruction.cells import Files, plain_text
+from tacita.risk.release.reconstruction.cells import Files
+from tacita.risk.release.reconstruction.values import plain_text
 
 LEAST_DIFFERENT = 20
 """Values must be at least this many, and a fiftieth of the records: others are codes as they are."""
@@ -29,8 +30,16 @@ class View(NamedTuple):
     """What the codes 0, 1, ... of the part stand for."""
 
 
-def views_of(files: Files, name: str) -> Iterator[View]:
-    """Parts of the values of a column that has many different ones."""
+def views_of(files: Files, name: str) -> tuple[View, ...]:
+    """Parts of the values of a column that has many different ones, worked out once."""
+    key = ("views", name)
+    if key not in files.memory:
+        files.memory[key] = tuple(_views_of(files, name))
+    views: tuple[View, ...] = files.memory[key]
+    return views
+
+
+def _views_of(files: Files, name: str) -> Iterator[View]:
     different = files.distinct(name)
     if different < max(LEAST_DIFFERENT, len(files) // 50):
         return
