@@ -158,6 +158,8 @@ def views_of(released: Rows, name: str) -> dict[str, list[Any]]:
         found[f"{name} last {size}"] = [
             "" if text is None else "!" * (size - len(text)) + text[-size:] for text in texts
         ]
+    for size in range(1, min(3, longest - 1) + 1):
+        found[f"{name} but last {size}"] = ["?" if text is None else text[:-size] for text in texts]
     return {label: column for label, column in found.items() if 2 <= len(set(column)) < len(there)}
 
 

@@ -12,10 +12,10 @@ import slow_reconstruction as slow
 import tacita as tc
 from tacita.check import TacitaError
 from tacita.plots.reconstruction import reconstruction_points
-from tacita.risk.release.reconstruction.cells import Files, Protected, protected_variables
+from tacita.risk.release.reconstruction.cells import Files, Protected, members, protected_variables
 from tacita.risk.release.reconstruction.columns import column_leaks, tally
 from tacita.risk.release.reconstruction.copies import interval_of
-from tacita.risk.release.reconstruction.households import sizes_of_scale
+from tacita.risk.release.reconstruction.households import group_sum, sizes_of_scale
 from tacita.risk.release.reconstruction.leak import is_justified, is_trusted, tail
 from tacita.risk.release.reconstruction.order import neighbours_agree, order_leaks
 
@@ -307,6 +307,32 @@ def test_neighbours_by_hand() -> None:
 
 def test_equivalence_scales_by_hand() -> None:
     assert sizes_of_scale(np.array([1.0, 1.5, 1.8, 2.1, 1.05, np.nan]), 0.5, 0.3).tolist()[:4] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_counts_and_sums_of_households_as_plain_loops_find_them(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    size = int(draw.choice([1, 5, 40]))
+    hid = [None if draw.random() < 0.1 else int(value) for value in draw.integers(0, 12, size)]
+    paid = [None if draw.random() < 0.2 else float(value) for value in draw.integers(0, 50, size)]
+    frame = pl.DataFrame({"hid": hid, "paid": paid}, schema={"hid": pl.Int64, "paid": pl.Float64})
+    files = files_of(frame, frame)
+    codes, numbers = files.codes("hid"), files.numbers("paid")
+    assert codes is not None and numbers is not None
+    counted, added = members(files, "hid").tolist(), group_sum(codes, numbers).tolist()
+    for at in range(size):
+        mates = [other for other in range(size) if hid[other] == hid[at]]
+        if hid[at] is None:
+            assert np.isnan(counted[at]) and np.isnan(added[at])
+            continue
+        assert counted[at] == len(mates)
+        values = [paid[other] for other in mates]
+        assert np.isnan(added[at]) if None in values else added[at] == pytest.approx(sum(v for v in values if v))
+
+
+def test_a_rule_that_does_not_fit() -> None:
+    with pytest.raises(TacitaError, match="variables of the rule 'a = b' not in the data"):
+        tc.risk.reconstruction(survey(), survey(), WHO, rules=["a = b"])
 
 
 @pytest.mark.parametrize(

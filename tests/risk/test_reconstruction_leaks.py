@@ -196,6 +196,14 @@ def in_identifier() -> Planted:
     return Planted(original, original.drop("code"), "code", "copy", ("id",))
 
 
+def in_person_number() -> Planted:
+    """The household's number is gone, but each person's number begins with it."""
+    original = bare("hid", "sex", "noise").with_columns(
+        pid=pl.col("hid") * 100 + pl.int_range(1, pl.len() + 1).over("hid")
+    )
+    return Planted(original, original.drop("hid"), "hid", "copy", ("pid",))
+
+
 def sorted_by_region() -> Planted:
     original = bare("region", "sex", "noise").sort("region")
     return Planted(original, blanked(original, "region"), "region", "order", ("(order of the rows)",))
@@ -314,6 +322,7 @@ LEAKS: dict[str, Callable[[], Planted]] = {
     "copy": lambda: copy("region", removed=True),
     "copy of a masked column": lambda: copy("region", removed=False),
     "code in an identifier": in_identifier,
+    "household in a person's number": in_person_number,
     "finer classes": finer,
     "longer code": longer_code,
     "order of the rows": sorted_by_region,

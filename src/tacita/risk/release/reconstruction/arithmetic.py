@@ -211,7 +211,8 @@ def _of_several(files: Files, protected: Protected, names: Sequence[str]) -> Ite
 def _columns(files: Files, names: Sequence[str], rows: Ints) -> dict[str, Floats]:
     """Numeric columns that say something of the rows, and the number of members of a household."""
     found = {name: y for name in names if (y := files.numbers(name)) is not None}
-    if files.household is not None:
+    if files.household in files.columns:
+        assert files.household is not None
         found[f"members by {files.household}"] = members(files, files.household)
     return {name: y for name, y in found.items() if not np.isnan(y[rows]).all()}
 

@@ -244,7 +244,9 @@ def reconstruction(
 def _files(original: Data, released: Data, scenario: Scenario, unit: str | None, rules: Any) -> Files:
     rows = paired(original, released, unit)
     household = scenario.household if scenario.household in released.columns else None
-    return Files(original.take(rows), released, rows, household, Rules.of(rules))
+    known = Rules.of(rules)
+    known.check_against(original)
+    return Files(original.take(rows), released, rows, household, known)
 
 
 @np.errstate(all="ignore")

@@ -15,6 +15,8 @@ LEAST_DIFFERENT = 20
 """Values must be at least this many, and a fiftieth of the records: others are codes as they are."""
 LONGEST = 4
 """Characters that are looked at, from the front and from the back."""
+SHORTEST = 3
+"""Characters that are left out at the end, at most."""
 SEPARATORS = "-_/.: "
 
 
@@ -68,6 +70,12 @@ def _parts(texts: Any) -> Iterator[tuple[str, Any]]:
     for size in range(1, min(LONGEST, int(length.max()) - 1) + 1):
         yield f"the first {_characters(size)}", texts.astype(f"U{size}")
         yield f"the last {_characters(size)}", _last(texts, length, size)
+    for size in range(1, min(SHORTEST, int(length.max()) - 1) + 1):
+        # The number of a person is often that of the household and one or two digits.
+        yield (
+            f"all but the last {_characters(size)}",
+            np.array([text[:-size] for text in texts.tolist()], dtype=np.str_),
+        )
     for sign in SEPARATORS:
         counts = np.char.count(texts, sign)
         if counts.min() > 0 and counts.max() == counts.min() <= 4:
