@@ -56,23 +56,26 @@ class Formula(NamedTuple):
     slack: Floats | float = 0.0
 
 
-def arithmetic_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
-    """Leaks by functions of one column, and by sums, differences, products and ratios of two or three."""
+def arithmetic_leaks(
+    files: Files, variables: Sequence[Protected], remaining: dict[str, NDArray[np.bool_]]
+) -> Iterator[Leak]:
+    """Leaks by functions of one column; of the cells that are left, by sums, products and ratios of several."""
     for protected in variables:
         if protected.numbers is None or len(np.unique(protected.truth)) < 2:
             continue
         names = [name for name in files.columns if name != protected.name and files.numbers(name) is not None]
         tried = len(names) * len(INVERSE) * 3
-        found = False
         for name in names:
             for formula in _of_one(files, protected, name):
                 known = _leak(protected, formula, tried)
                 if known is not None:
-                    found = True
                     yield known
                     break
-        if not found:
-            yield from _of_several(files, protected, names[:MOST_COLUMNS])
+        left = remaining[protected.name].copy()
+        if left.any():
+            # A column that is mostly zero can be added to any formula: only what gives more cells back counts.
+            several = _of_several(files, protected, names[:MOST_COLUMNS])
+            yield from (each for each in several if left[each.right_cells].any())
 
 
 def _leak(protected: Protected, formula: Formula, tried: int) -> Leak | None:

@@ -198,6 +198,7 @@ def _by_one(
 ) -> Iterator[Leak]:
     """Leaks by single columns and by parts of the values of one; tested on all rows that show both."""
     listed = [*(View((name,), f"{name!r}", name) for name in ones), *views]
+    told: dict[tuple[str, str], Bools] = {}
     for at, view in enumerate(listed):
         progress(at / len(listed) / 3, "single columns")
         codes = search.files.codes(view.column) if view.codes is None else view.codes
@@ -212,7 +213,12 @@ def _by_one(
                 gain = rate - float(protected.shares.max())
                 telling[view.column] = max(telling[view.column], gain)
             known = _leak(search, protected, view.names, view.words, guess, protected.learnable)
-            if known is not None:
+            if known is None:
+                continue
+            # A part of a value is named only where it gives back more than the whole does.
+            before = told.setdefault((protected.name, view.column), np.zeros(len(protected), dtype=np.bool_))
+            if view.codes is None or not before[known.right_cells].all():
+                before[known.right_cells] = True
                 yield known
 
 

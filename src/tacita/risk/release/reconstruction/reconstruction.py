@@ -256,7 +256,7 @@ def _attacked(
     """Every leak, and what else is to be said; formulas that are tried may divide by zero or overflow."""
     remaining = {each.name: np.ones(len(each), dtype=np.bool_) for each in variables}
     found: list[Leak] = []
-    for at, attack in enumerate(_first_attacks(files, variables, other, unit)):
+    for at, attack in enumerate(_first_attacks(files, variables, remaining, other, unit)):
         progress(0.05 + 0.04 * at, "copies, functions, households, order")
         for leak in attack:
             remaining[leak.variable][leak.right_cells] = False
@@ -266,12 +266,12 @@ def _attacked(
 
 
 def _first_attacks(
-    files: Files, variables: Sequence[Protected], other: Any, unit: str | None
+    files: Files, variables: Sequence[Protected], remaining: dict[str, Bools], other: Any, unit: str | None
 ) -> Iterator[Iterator[Leak]]:
     """Every attack but the search among columns, which then only looks at what is left."""
     yield copy_leaks(files, variables)
     yield household_leaks(files, variables)
-    yield arithmetic_leaks(files, variables)
+    yield arithmetic_leaks(files, variables, remaining)
     yield order_leaks(files, variables)
     yield relation_leaks(files, variables)
     if other is not None:
