@@ -176,6 +176,16 @@ def test_the_limit_of_a_policy() -> None:
     assert verdict.why.startswith("reconstruction: the number of protected cells that are given back is 2, at most 0")
 
 
+def test_records_of_cells_that_are_given_back() -> None:
+    original, released = leaking()
+    found = tc.risk.reconstruction(original, tc.Data.of(released).take(np.arange(40)[::-1]), WHO)
+    assert found.record_columns()["cells_given_back"].tolist() == [1] + [0] * 38 + [1]
+    assert found.unsafe_records(tc.Policy()) is None or tc.Policy().limit_of("reconstruction") is not None
+    policy = tc.Policy(limits={"reconstruction": 0})
+    assert found.unsafe_records(policy).tolist() == [True] + [False] * 38 + [True]
+    assert not found.unsafe_records(tc.Policy(limits={"reconstruction": 2})).any()
+
+
 def test_tables_and_figure() -> None:
     original = survey()
     released = original.with_columns(region=pl.Series([None, *original["region"][1:39], None]))

@@ -141,7 +141,7 @@ def per_head() -> Planted:
     """A figure per head beside the household's identifier: times the number of its records, the household's figure."""
     original = bare("hid", "sex", "wages").with_columns(budget=(pl.col("wages").max().over("hid") + 3.5))
     original = original.drop("wages").with_columns(head=pl.col("budget") / pl.len().over("hid"))
-    return Planted(original, original.drop("budget"), "budget", "arithmetic", ("head", "members by hid"))
+    return Planted(original, original.drop("budget"), "budget", "household", ("hid", "head"))
 
 
 def five_parts() -> Planted:

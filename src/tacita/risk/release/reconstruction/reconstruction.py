@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -25,6 +26,7 @@ from tacita.risk.release.reconstruction.leak import Leak
 from tacita.risk.release.reconstruction.order import order_cautions, order_leaks
 from tacita.risk.release.reconstruction.other_release import other_release_leaks
 from tacita.risk.release.reconstruction.relations import relation_leaks
+from tacita.risk.release.reconstruction.totals import ProtectedVariable, totals
 from tacita.rules import Rules
 from tacita.scenario import Scenario
 
@@ -33,58 +35,11 @@ SHOWN_LEAKS = 20
 
 
 @dataclass(frozen=True, eq=False)
-class ProtectedVariable:
-    """One protected variable: how many of its cells are protected, given back, guessed wrong."""
-
-    name: str
-    removed: bool
-    """Whether the variable is no longer there."""
-    suppressed: int
-    """Protected cells with nothing in their place, all of them if the variable was removed."""
-    changed: int
-    """Protected cells with another value in their place."""
-    right: Bools = field(repr=False)
-    """By protected cell: whether an attack gives it back."""
-    wrong: Bools = field(repr=False)
-    """By protected cell: whether attacks guess it, all of them wrong."""
-    record: Ints = field(repr=False)
-    """By protected cell: the number of its record."""
-
-    @property
-    def protected(self) -> int:
-        """Protected cells."""
-        return self.suppressed + self.changed
-
-    @property
-    def given_back(self) -> int:
-        """Cells that an attack guesses right, each counted once."""
-        return int(self.right.sum())
-
-    @property
-    def guessed_wrong(self) -> int:
-        """Cells that attacks guess, none of them right."""
-        return int(self.wrong.sum())
-
-    @property
-    def not_told(self) -> int:
-        """Cells that no attack guesses."""
-        return self.protected - self.given_back - self.guessed_wrong
-
-    @property
-    def how(self) -> str:
-        """What was done to the variable."""
-        if self.removed:
-            return "removed"
-        both = [word for word, count in (("suppressed", self.suppressed), ("changed", self.changed)) if count]
-        return " and ".join(both)
-
-
-@dataclass(frozen=True, eq=False)
 class Reconstruction(Result):
     """What a release gives back: by variable and by leak, how many protected cells are told, and how many rightly."""
 
-    records: int
-    """Released records."""
+    record: Ints
+    """The number of each released record."""
     variables: tuple[ProtectedVariable, ...]
     """The protected variables."""
     leaks: tuple[Leak, ...]
@@ -166,6 +121,24 @@ class Reconstruction(Result):
             }
         )
 
+    @cached_property
+    def cells_by_record(self) -> Ints:
+        """By released record: how many of its protected cells are given back."""
+        count = np.zeros(len(self.record), dtype=np.int64)
+        order = np.argsort(self.record, kind="stable")
+        for each in self.variables:
+            count[order[np.searchsorted(self.record[order], each.record[each.right])]] += 1
+        return count
+
+    def record_columns(self) -> dict[str, Any]:
+        """How many protected cells of each record are given back."""
+        return {"cells_given_back": self.cells_by_record}
+
+    def unsafe_records(self, policy: Any) -> Bools | None:
+        """By record whether a protected cell of it is given back, where the policy's limit is not kept."""
+        limited = policy.limit_of("reconstruction")
+        return None if limited is None else (self.cells_by_record > 0) & (self.given_back > limited.limit)
+
     def by_variable(self) -> frame.Frame:
         """One row per protected variable."""
         names = ("variable", "how", "protected", "given_back", "guessed_wrong", "not_told")
@@ -236,9 +209,9 @@ def reconstruction(
     variables = tuple(protected_variables(files))
     found, cautions = _attacked(files, variables, other, unit, threes, progress)
     progress(0.95, "counting cells")
-    totals = tuple(_totals(files, each, found) for each in variables)
+    told = tuple(totals(files, each, found) for each in variables)
     ordered = sorted(found, key=lambda each: (-each.right, len(each.columns)))
-    return Reconstruction(len(files), totals, tuple(ordered), cautions)
+    return Reconstruction(files.released.record, told, tuple(ordered), cautions)
 
 
 def _files(original: Data, released: Data, scenario: Scenario, unit: str | None, rules: Any) -> Files:
@@ -276,20 +249,3 @@ def _first_attacks(
     yield relation_leaks(files, variables)
     if other is not None:
         yield other_release_leaks(files, variables, Data.of(other), unit)
-
-
-def _totals(files: Files, protected: Protected, leaks: Sequence[Leak]) -> ProtectedVariable:
-    right, wrong = (np.zeros(len(protected), dtype=np.bool_) for _ in range(2))
-    for each in leaks:
-        if each.variable == protected.name:
-            right[each.right_cells] = True
-            wrong[each.wrong_cells] = True
-    return ProtectedVariable(
-        name=protected.name,
-        removed=protected.removed,
-        suppressed=int(protected.suppressed.sum()),
-        changed=int((~protected.suppressed).sum()),
-        right=right,
-        wrong=wrong & ~right,
-        record=files.released.record[protected.rows],
-    )
