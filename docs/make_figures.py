@@ -76,6 +76,14 @@ def variants() -> dict[str, Any]:
     }
 
 
+def usual_plan(survey: Any) -> Any:
+    """What the usual plan gives back of the household survey, as its page has it."""
+    scenario = tc.Scenario(keys=["region", "sex", "age", "citizenship"], weight="weight", household="household")
+    suppress = tc.Suppress(k=3, importance={"sex": 1, "age": 2, "citizenship": 3, "region": 4})
+    plan = tc.Plan([tc.Recode("age", width=5), tc.TopCode("size", at=4), suppress])
+    return tc.risk.reconstruction(survey.data, plan.apply(survey.data, scenario), scenario)
+
+
 def main() -> None:
     """Draw every figure."""
     survey = tc.household_survey()
@@ -83,6 +91,7 @@ def main() -> None:
         "risk_histogram": tc.assess(survey.data, survey.scenario),
         "suda": tc.risk.suda(survey.data, survey.scenario),
         "model_check": tc.risk.model_check(survey.data, survey.scenario, survey.population, probability="estimated"),
+        "reconstruction": usual_plan(survey),
         "confidentiality": one_industry(),
         "confidentiality_large": many_enterprises(),
     }

@@ -117,6 +117,10 @@ EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {
     "superpopulation": ({}, {"models": ["zayatz", "poisson_gamma"], "cells": 40.0, **FEWER}),
     "model_check": ({"register": ORIGINAL, "probability": "estimated"}, {"register": ORIGINAL, "seed": 5}),
     "weight_disclosure": ({}, {"variables": ["disease", "sex"]}),
+    "reconstruction": (
+        {},
+        {"rules": ["income >= 0"], "other": ORIGINAL, "threes": "all", "unit": "id"},
+    ),
     "mixed_uniqueness": ({"tolerance": 500.0}, {"tolerance": {"income": 0.1}, "relative": True}),
     "dominance": ({}, {"variable": "w", "by": ["region"], "n": 2, "k": 60.0, "p": 20.0}),
     "confidentiality": (

@@ -53,6 +53,7 @@ INDEX = {
     "superpopulation": Indexed("tacita.risk.population.superpopulation.superpopulation"),
     "model_check": Indexed("tacita.risk.population.model_check"),
     "weight_disclosure": Indexed("tacita.risk.release.weight_disclosure"),
+    "reconstruction": Indexed("tacita.risk.release.reconstruction.reconstruction", called_for=("original",)),
     "mixed_uniqueness": Indexed("tacita.risk.identity.mixed_uniqueness"),
     "dominance": Indexed("tacita.risk.attribute.dominance"),
     "confidentiality": Indexed(

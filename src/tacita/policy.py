@@ -19,8 +19,11 @@ OWN_FIELDS = {
     "individual_risk": "risk",
     "reidentification": "rate",
     "household_risk": "household_risk",
+    "reconstruction": "given_back",
 }
 """Measures whose limit is a field of the policy."""
+BY_FREQUENCY = ("k", "risk", "rate", "household_risk")
+"""Limits on what is counted by equal keys: not valid where keys were perturbed."""
 
 
 class Limited(NamedTuple):
@@ -60,6 +63,11 @@ class Policy(Declared):
         Share(zero=False),
         Doc("No household may have a higher risk that one of its members is re-identified."),
     ] = None
+    given_back: Annotated[
+        int | None,
+        AtLeast(0),
+        Doc("So many protected cells may be told from the rest of a release; judged where the original is there."),
+    ] = 0
     neighbours: Annotated[
         int | None,
         AtLeast(1),
@@ -109,6 +117,9 @@ class Policy(Declared):
         if not listed:
             return NO_LIMIT
         # Measured where a release is held against its original; here only if they were chosen.
+        if self.given_back != Policy.given_back:
+            some = "any number of" if self.given_back is None else f"at most {self.given_back:,}"
+            listed.append(f"{some} protected cells given back")
         if (self.neighbours, self.perturbation) != (Policy.neighbours, Policy.perturbation):
             listed.append(f"confidentiality plot: {self._plot_limits()}")
         return ", ".join(listed)

@@ -26,7 +26,7 @@ from tacita.measures import (
     find,
     measure_names,
 )
-from tacita.policy import OWN_FIELDS, Limited, Policy, checked_policy
+from tacita.policy import Limited, Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
 from tacita.result import Result, Verdict
 from tacita.risk.identity.attackers import Attackers
@@ -244,7 +244,7 @@ def _not_measured(limited: Limited, lacking: str) -> Verdict:
 
 
 def _is_due(name: str, context: Context, asked: Mapping[str, Any], limited: Mapping[str, Limited]) -> bool:
-    if name in CORE or name in OWN_FIELDS:
+    if name in CORE:
         return False
     if name in asked or name in limited:
         return True

@@ -13,7 +13,7 @@ from tacita import __version__, check, frame
 from tacita.arrays import Bools, Ints
 from tacita.assessment import text
 from tacita.keys.table import KeyTable
-from tacita.policy import OWN_FIELDS, Policy
+from tacita.policy import BY_FREQUENCY, Policy
 from tacita.result import Result, Table, Verdict, all_hold
 from tacita.risk.identity.attackers import Attackers
 from tacita.risk.identity.household_risk import HouseholdRisk
@@ -154,7 +154,7 @@ class RiskProfile(Result):
             attacks += own if result.measure is not None and result.measure.for_perturbed else ()
             found += own
         if attacks and any(part.table.keys_not_valid for part in self.sets):
-            found = [verdict for verdict in found if verdict.name.split(":")[0] not in OWN_FIELDS.values()]
+            found = [verdict for verdict in found if verdict.name.split(":")[0] not in BY_FREQUENCY]
         return (*found, *self.not_measured)
 
     @property

@@ -169,7 +169,10 @@ class Release:
                 self, self.scenario, self.policy, original=self.original, measures=measures, progress=progress
             )
         if "_profile" not in self.__dict__:
-            found = assess(self, self.scenario, self.policy, original=self.original, progress=progress)
+            relations = {"reconstruction": {"rules": self.rules}} if self.rules else ()
+            found = assess(
+                self, self.scenario, self.policy, original=self.original, measures=relations, progress=progress
+            )
             object.__setattr__(self, "_profile", found)
         profile: RiskProfile = self.__dict__["_profile"]
         return profile

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from tacita.risk.population.loglinear_risk.loglinear_risk import loglinear_risk as loglinear_risk
     from tacita.risk.population.model_check import model_check as model_check
     from tacita.risk.population.superpopulation.superpopulation import superpopulation as superpopulation
+    from tacita.risk.release.reconstruction.reconstruction import reconstruction as reconstruction
     from tacita.risk.release.weight_disclosure import weight_disclosure as weight_disclosure
 
 

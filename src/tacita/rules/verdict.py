@@ -68,6 +68,10 @@ class Judge:
         """A variable as numbers, NaN where missing."""
         return self._numbers(Column(name, 1))
 
+    def value_of(self, term: Term) -> Floats:
+        """The value of a term by record, NaN where it is missing or divided by zero."""
+        return self._numbers(term)
+
     def _compared(self, part: Comparison) -> Verdict:
         """Numbers by size; texts, and codes of categories, by being the same."""
         for column, other in ((part.left, part.right), (part.right, part.left)):

@@ -1,0 +1,300 @@
+"""By other columns: rules from one, two or three released columns to a protected one, learned from the rows that show
+both.
+
+What the intruder has: the released file. What he does: for a blank he looks up the rows that share its values in some
+other columns, and takes the most frequent value there. What he gains: the cells that follow from a weight, a stratum, a
+derived variable, a code of another classification, an identifier, or from housemates. He trusts a set of columns if
+leaving one row out at a time gives that row's value back in 90 % of the cases and significantly more often than the
+most frequent value of the file would; or else of the values that it gives those, or of its groups those, for which that
+is so. Unanimous small groups fail that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from tacita.arrays import Bools, Ints
+from tacita.progress import Progress, no_progress
+from tacita.risk.release.reconstruction.cells import Files, Protected
+from tacita.risk.release.reconstruction.leak import (
+    HIT_RATE,
+    LEVEL,
+    Leak,
+    chance_of_codes,
+    is_justified,
+    is_trusted,
+    leak,
+    tail,
+)
+from tacita.risk.release.reconstruction.views import View, views_of
+
+MOST_TELLING = 12
+"""Threes are tried among this many columns."""
+DENSE = 1 << 22
+"""Up to so many possible keys a table of all of them is quicker than sorting."""
+
+
+class Tally(NamedTuple):
+    """By group of rows with the same values of some columns: what it says of a variable."""
+
+    group: Ints
+    """The key of the group, ascending."""
+    total: Ints
+    """Rows that show both."""
+    top: Ints
+    """The most frequent value; 0 where two are."""
+    most: Ints
+    """How many rows have it."""
+    hits: Ints
+    """Rows whose value is the most frequent one of the others: leave one out, ties do not count."""
+    guessed: Ints
+    """By value, not by group: how many rows it is guessed for, each from the others of its group."""
+    confirmed: Ints
+    """By value: how many of them have it."""
+
+
+def tally(group: Ints, value: Ints, codes: int) -> Tally:
+    """By group: rows, most frequent value, and how many rows are told by the others."""
+    combined = group * (codes + 1) + value
+    if len(combined) and int(combined.max()) < max(DENSE, 2 * len(combined)):
+        table = np.bincount(combined)
+        cell = np.flatnonzero(table)
+        count = table[cell]
+    else:
+        cell, count = np.unique(combined, return_counts=True)
+    of = cell // (codes + 1)
+    start = np.flatnonzero(np.diff(of, prepend=-1))
+    if not len(start):
+        nothing, none = np.zeros(0, dtype=np.int64), np.zeros(codes + 1, dtype=np.int64)
+        return Tally(nothing, nothing, nothing, nothing, nothing, none, none)
+    member = np.repeat(np.arange(len(start)), np.diff(np.append(start, len(cell))))
+    most = np.maximum.reduceat(count, start)
+    at_top = count == most[member]
+    tops = np.add.reduceat(at_top.astype(np.int64), start)
+    alone = tops == 1
+    top = np.where(alone, np.add.reduceat(np.where(at_top, cell % (codes + 1), 0), start), 0)
+    second = np.maximum.reduceat(np.where(at_top, 0, count), start)
+    # Left out, a row of the most frequent value is told if that is still ahead; any other row is told wrong.
+    hits = np.where(alone & (most - 1 > second), most, 0)
+    total = np.add.reduceat(count, start)
+    # Where one value is ahead by one row, its own rows are left with a tie; where two are ahead, each says the other.
+    asked = np.where(hits > 0, total, np.where(alone & (total > 1), total - most, 0))
+    tied = at_top & (tops[member] == 2)
+    guessed = np.bincount(top, asked, minlength=codes + 1)
+    guessed += np.bincount(cell[tied] % (codes + 1), count[tied], minlength=codes + 1)
+    guessed[0] = 0
+    confirmed = np.bincount(top, hits, minlength=codes + 1)
+    return Tally(of[start], total, top, most, hits, guessed.astype(np.int64), confirmed.astype(np.int64))
+
+
+def guesses(found: Tally, keys: Ints, protected: Protected, tried: int, whole: bool) -> tuple[Ints, float]:
+    """By cell the value that an intruder would guess from its group, 0 for none, and the hit rate of all groups.
+
+    `whole`: the groups are all of the file, not only those that hold protected cells.
+    """
+    if not len(found.group):
+        return np.zeros(len(keys), dtype=np.int64), 0.0
+    several = found.total >= 2
+    tries, hits = int(found.total[several].sum()), int(found.hits[several].sum())
+    if is_trusted(hits, tries, float(protected.shares.max()), tried):
+        trusted = np.ones(len(found.group), dtype=np.bool_)
+    else:
+        trusted = _trusted_values(found, protected, tried)
+        trusted |= _trusted_groups(found, several & ~trusted, protected, tried, keys if whole else None)
+    rate = hits / tries if tries else 0.0
+    if not trusted.any():
+        return np.zeros(len(keys), dtype=np.int64), rate
+    place = np.minimum(np.searchsorted(found.group, keys), len(found.group) - 1)
+    known = (found.group[place] == keys) & trusted[place]
+    return np.where(known, found.top[place], 0), rate
+
+
+def _trusted_values(found: Tally, protected: Protected, tried: int) -> Bools:
+    """By group: whether the value that it says is right for nearly all rows that others of their group say it of.
+
+    Rare values are what is suppressed: a housemate's citizenship may tell nothing on the whole and all of the rare one.
+    """
+    hits, total = found.confirmed, found.guessed
+    good = (hits > 0) & (hits >= HIT_RATE * total)
+    level = LEVEL / (max(tried, 1) * max(int((total > 0).sum()), 1))
+    good[good] = tail(hits[good], total[good], protected.shares[good]) <= level
+    return good[found.top]
+
+
+def _trusted_groups(found: Tally, asked: Bools, protected: Protected, tried: int, keys: Ints | None) -> Bools:
+    """By group: whether nearly all of its own rows have one value, and so many that it is no chance."""
+    trusted = np.zeros(len(found.group), dtype=np.bool_)
+    sure = np.flatnonzero(asked & (found.hits >= HIT_RATE * found.total) & (found.hits > 0))
+    if not len(sure):
+        return trusted
+    held = len(found.group) if keys is None else len(np.unique(keys))
+    chance = tail(found.hits[sure], found.total[sure], protected.shares[found.top[sure]])
+    trusted[sure[chance <= LEVEL / (max(tried, 1) * max(held, 1))]] = True
+    return trusted
+
+
+class Search(NamedTuple):
+    """What is searched: the released columns, and the variables that some row still shows."""
+
+    files: Files
+    variables: tuple[Protected, ...]
+    tried: int
+    """Rules tried for each variable: what its tests are corrected for."""
+
+
+def column_leaks(
+    files: Files,
+    variables: Sequence[Protected],
+    remaining: dict[str, Bools],
+    *,
+    threes: str = "telling",
+    progress: Progress = no_progress,
+) -> Iterator[Leak]:
+    """Leaks by one column, by two and by three; `remaining` says which cells are left, and is kept up to date."""
+    learnable = tuple(each for each in variables if len(each.shown_rows) > 1 and each.learnable.any())
+    if not learnable:
+        return
+    ones = [name for name in files.columns if _can_tell(files, name)]
+    views = [view for name in ones for view in views_of(files, name)]
+    groups = [name for name in ones if files.distinct(name) < len(files)]
+    several = len(groups) if threes == "all" else min(MOST_TELLING, len(groups))
+    tried = len(ones) + len(views) + comb(len(groups), 2) + (comb(several, 3) if threes != "none" else 0)
+    search = Search(files, learnable, tried)
+    telling = dict.fromkeys(groups, 0.0)
+    found = list(_by_one(search, ones, views, remaining, telling, progress))
+    yield from _settled(found, remaining)
+    found = list(_by_several(search, list(combinations(groups, 2)), remaining, progress))
+    yield from _settled(found, remaining)
+    if threes != "none":
+        chosen = sorted(groups, key=lambda name: -telling[name])[:several]
+        yield from _settled(list(_by_several(search, list(combinations(chosen, 3)), remaining, progress)), remaining)
+
+
+def _can_tell(files: Files, name: str) -> bool:
+    codes = files.codes(name)
+    assert codes is not None
+    return bool(len(codes)) and bool((codes != codes[0]).any())
+
+
+def _settled(found: list[Leak], remaining: dict[str, Bools]) -> list[Leak]:
+    """The leaks, their cells taken from those that are left."""
+    for each in found:
+        remaining[each.variable][each.right_cells] = False
+    return found
+
+
+def _by_one(
+    search: Search,
+    ones: Sequence[str],
+    views: Sequence[View],
+    remaining: dict[str, Bools],
+    telling: dict[str, float],
+    progress: Progress,
+) -> Iterator[Leak]:
+    """Leaks by single columns and by parts of the values of one; tested on all rows that show both."""
+    listed = [*(View((name,), f"{name!r}", name) for name in ones), *views]
+    told: dict[tuple[str, str], Bools] = {}
+    for at, view in enumerate(listed):
+        progress(at / len(listed) / 3, "single columns")
+        codes = search.files.codes(view.column) if view.codes is None else view.codes
+        assert codes is not None
+        for protected in search.variables:
+            if view.column == protected.name:
+                continue
+            rows = protected.shown_rows
+            found = tally(codes[rows], protected.shown[rows], protected.codes)
+            guess, rate = guesses(found, codes[protected.rows], protected, search.tried, whole=True)
+            if view.column in telling:
+                gain = rate - float(protected.shares.max())
+                telling[view.column] = max(telling[view.column], gain)
+            known = _leak(search, protected, view.names, view.words, guess, protected.learnable)
+            if known is None:
+                continue
+            # A part of a value is named only where it gives back more than the whole does.
+            before = told.setdefault((protected.name, view.column), np.zeros(len(protected), dtype=np.bool_))
+            if view.codes is None or not before[known.right_cells].all():
+                before[known.right_cells] = True
+                yield known
+
+
+def _by_several(
+    search: Search, sets: Sequence[tuple[str, ...]], remaining: dict[str, Bools], progress: Progress
+) -> Iterator[Leak]:
+    """Leaks by sets of columns, of the cells that no smaller set gives back; tested in the groups that hold them."""
+    for at, names in enumerate(sets):
+        open_ones = [p for p in search.variables if p.name not in names and (remaining[p.name] & p.learnable).any()]
+        if not open_ones:
+            continue
+        if at % 16 == 0:
+            progress((len(names) - 1 + at / len(sets)) / 3, f"sets of {len(names)} columns")
+        key, size = joint_key(search.files, names)
+        for protected in open_ones:
+            left = remaining[protected.name] & protected.learnable
+            keys = key[protected.rows[left]]
+            rows = _rows_of_groups(key, size, keys, protected.shown_rows)
+            if len(rows) < 2:
+                continue
+            if size * (protected.codes + 1) >= 1 << 62:
+                _, key = np.unique(key, return_inverse=True)
+                size, keys = len(key), key[protected.rows[left]]
+            found = tally(key[rows], protected.shown[rows], protected.codes)
+            guess = np.zeros(len(protected), dtype=np.int64)
+            guess[left], _ = guesses(found, keys, protected, search.tried, whole=False)
+            known = _leak(search, protected, names, " and ".join(map(repr, names)), guess, left)
+            if known is not None:
+                yield known
+
+
+def joint_key(files: Files, names: Sequence[str]) -> tuple[Ints, int]:
+    """One number for the values of several columns together, and how many there could be."""
+    key, size = np.zeros(len(files), dtype=np.int64), 1
+    for name in names:
+        codes = files.codes(name)
+        assert codes is not None
+        own = files.distinct(name) + 1
+        if size * own >= 1 << 62:
+            # Too many to count: number those that occur.
+            different, key = np.unique(key, return_inverse=True)
+            size = len(different)
+        key = key * own + codes
+        size *= own
+    return key, size
+
+
+def _rows_of_groups(key: Ints, size: int, keys: Ints, shown_rows: Ints) -> Ints:
+    """Rows with a released value in groups that hold a cell."""
+    if size <= max(DENSE, 4 * len(key)):
+        held = np.zeros(size, dtype=np.bool_)
+        held[keys] = True
+        return shown_rows[held[key[shown_rows]]]
+    different = np.unique(keys)
+    place = np.minimum(np.searchsorted(different, key[shown_rows]), len(different) - 1)
+    held_rows: Ints = shown_rows[different[place] == key[shown_rows]]
+    return held_rows
+
+
+def _leak(
+    search: Search, protected: Protected, names: tuple[str, ...], words: str, guess: Ints, cells: Bools
+) -> Leak | None:
+    """A leak, if the guesses of the cells are right more often than without the columns."""
+    covered = protected.is_guess(guess) & cells
+    right = protected.is_right(guess) & covered
+    chance = chance_of_codes(protected, covered, right)
+    if not is_justified(int(right.sum()), int(covered.sum()), chance, search.tried):
+        return None
+    if names == (search.files.household,) and words == repr(names[0]):
+        how, repair = f"housemates ({words}) who show it", "suppress it for all members of a household"
+        return leak(protected, "household", names, how, repair, covered, right)
+    return leak(protected, "columns", names, words, _repair(protected, names), covered, right)
+
+
+def _repair(protected: Protected, names: tuple[str, ...]) -> str:
+    if len(names) == 1:
+        return f"suppress {names[0]!r} in the same records, coarsen it or remove it"
+    listed = " or ".join(map(repr, names))
+    return f"suppress {listed} in the same records, or coarsen one of them"

@@ -1,0 +1,182 @@
+"""By copies: released columns, or parts of their values, that are the original value itself or a finer class of it.
+
+What the intruder has: a column under another name, an identifier that contains a code, a class of the same variable
+that is narrower than the released one. What he does: he reads it. No row need show the original: 'AT13' in an
+identifier, or '60-61' beside '60-69', speaks for itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tacita.arrays import Bools, Ints
+from tacita.risk.release.reconstruction.cells import Files, Protected
+from tacita.risk.release.reconstruction.columns import guesses, tally
+from tacita.risk.release.reconstruction.leak import HIT_RATE, Leak, is_justified, leak
+from tacita.risk.release.reconstruction.values import plain_text, plain_value
+from tacita.risk.release.reconstruction.views import View, views_of
+
+NUMBER = r"(-?\d+(?:\.\d+)?)"
+BETWEEN = re.compile(rf"^[\[(]?\s*{NUMBER}\s*(?:-|–|to|,|;|\.\.)\s*{NUMBER}\s*([\])]?)$")
+FROM_ON = re.compile(rf"^(?:>=|≥)?\s*{NUMBER}\s*(?:\+|or more|and over|and more)?$")
+SCREENED = 200
+"""Cells on which a copy is tried first."""
+MOST_VALUES = 20_000
+"""Different values up to which texts are compared."""
+
+
+def copy_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
+    """Leaks by columns that hold the original value, a part of their values that does, or a finer class."""
+    views = [View((name,), f"{name!r}", name) for name in files.columns]
+    views += [view for name in files.columns for view in views_of(files, name)]
+    for protected in variables:
+        for view in views:
+            if view.column == protected.name:
+                continue
+            found = _copy(files, protected, view)
+            if found is not None:
+                yield found
+        yield from _finer(files, protected)
+
+
+def _copy(files: Files, protected: Protected, view: View) -> Leak | None:
+    codes = files.codes(view.column) if view.codes is None else view.codes
+    assert codes is not None
+    texts = view.texts if view.codes is not None else (None, *files.values(view.column))
+    some = np.linspace(0, len(protected) - 1, min(SCREENED, len(protected))).astype(np.int64)
+    quick = _translated(texts, codes[protected.rows[some]], protected)
+    if (quick == protected.truth[some]).mean() < 0.5:
+        return None
+    guess = _translated(texts, codes[protected.rows], protected)
+    covered, right = guess > 0, guess == protected.truth
+    if not _holds(protected, guess, covered, right):
+        return None
+    repair = f"protect {view.column!r} as {protected.name!r} is, or remove it"
+    if view.codes is not None:
+        repair = f"give new identifiers in place of {view.column!r}"
+    return leak(protected, "copy", view.names, f"a copy of it, {view.words}", repair, covered, right)
+
+
+def _translated(texts: Sequence[object], codes: Ints, protected: Protected) -> Ints:
+    """Values of another column in the codes of the protected variable, 0 where it has no such value."""
+    different, inverse = np.unique(codes, return_inverse=True)
+    values = (texts[code] for code in different.tolist())
+    known = [0 if value is None else protected.code_of.get(plain_value(value), 0) for value in values]
+    return np.array(known, dtype=np.int64)[inverse]
+
+
+def _holds(protected: Protected, guess: Ints, covered: Bools, right: Bools) -> bool:
+    """Whether nearly every cell is told, and more than codes that happen to look alike would."""
+    count = int(covered.sum())
+    if count < HIT_RATE * len(protected) or right.sum() < HIT_RATE * count:
+        return False
+    size = protected.codes + 1
+    told, true = (np.bincount(part[covered], minlength=size) for part in (guess, protected.truth))
+    chance = float((told * true).sum() / count**2)
+    rows = protected.true_rows
+    if len(rows):
+        # Where rows still show the original, those who hold the cells may all be alike: the file says how rare that is.
+        chance = float(protected.shares[protected.truth[covered]].mean())
+    return is_justified(int(right.sum()), count, chance)
+
+
+def interval_of(text: str) -> tuple[float, float] | None:
+    """The class that a label means, as lower and upper end; None if it means none.
+
+    >>> interval_of("60-69"), interval_of("[60, 70)"), interval_of("75+"), interval_of("north")
+    ((60.0, 69.0), (60.0, 70.0), (75.0, inf), None)
+    """
+    between = BETWEEN.match(text.strip())
+    if between:
+        low, high = float(between.group(1)), float(between.group(2))
+        return (low, high) if low <= high else None
+    onwards = FROM_ON.match(text.strip())
+    if onwards:
+        low = float(onwards.group(1))
+        return (low, low) if onwards.group(0).strip() == onwards.group(1) else (low, float("inf"))
+    return None
+
+
+def _finer(files: Files, protected: Protected) -> Iterator[Leak]:
+    """Columns whose classes hold the original value and are narrower than the released class, or are longer codes."""
+    if protected.removed or protected.suppressed.all() or protected.codes > MOST_VALUES:
+        return
+    for name in files.columns:
+        if name == protected.name or files.distinct(name) > MOST_VALUES:
+            continue
+        codes = files.codes(name)
+        assert codes is not None
+        rows = protected.rows
+        size = files.distinct(name) + 1
+        triples = (protected.truth * (protected.codes + 1) + protected.shown[rows]) * size + codes[rows]
+        different, inverse = np.unique(triples, return_inverse=True)
+        some = different[:: max(1, len(different) // SCREENED)].tolist()
+        if len(different) > MOST_VALUES or not any(_narrower(files, protected, name, each, size) > 0 for each in some):
+            continue
+        told = np.array([_narrower(files, protected, name, triple, size) for triple in different.tolist()])
+        covered, right = told[inverse] != 0, told[inverse] > 0
+        wide = covered.sum() >= HIT_RATE * (~protected.suppressed).sum() / 2
+        if wide and right.sum() >= HIT_RATE * covered.sum() and _beyond_chance(told, inverse, right):
+            repair = f"recode {name!r} into the same classes, or remove it"
+            yield leak(protected, "copy", (name,), f"finer classes of it, {name!r}", repair, covered, right)
+
+
+def _beyond_chance(told: Ints, inverse: Ints, right: Bools) -> bool:
+    return len(np.unique(inverse[right])) >= 2 or int(right.sum()) >= 2
+
+
+def _narrower(files: Files, protected: Protected, name: str, triple: int, size: int) -> int:
+    """1: the other column's class is narrower than the released one and holds the value; -1: it does not hold it;
+    0: it says nothing more."""
+    pair, other = divmod(triple, size)
+    truth, shown = divmod(pair, protected.codes + 1)
+    if other == 0 or shown == 0:
+        return 0
+    text, true, released = plain_text(files.values(name)[other - 1]), protected.text_of(truth), protected.text_of(shown)
+    inner, outer = interval_of(text), interval_of(released)
+    if inner is not None and outer is not None and outer[0] < outer[1]:
+        value = interval_of(true)
+        if value is None or value[0] != value[1] or inner[1] < outer[0] or inner[0] > outer[1]:
+            return -1
+        width = min(inner[1], outer[1]) - max(inner[0], outer[0])
+        if width >= outer[1] - outer[0] or width < 0:
+            return 0
+        return 1 if inner[0] <= value[0] <= inner[1] else -1
+    if len(text) > len(released) >= 1 and text.startswith(released) and not text.isdigit():
+        return 1 if true.startswith(text) else -1
+    return 0
+
+
+def determining_columns(files: Files, variables: Sequence[Protected]) -> Iterator[str]:
+    """Columns that stand for a variable no row shows any more: whoever knows what their values mean has it back."""
+    for protected in variables:
+        if len(protected.true_rows) or protected.codes < 2:
+            continue
+        hidden = np.zeros(len(files), dtype=np.int64)
+        hidden[protected.rows] = protected.truth
+        names = [
+            name for name in files.columns if name != protected.name and _determines(files, name, hidden, protected)
+        ]
+        if names:
+            listed = ", ".join(map(repr, names[:5]))
+            yield (
+                f"{protected.name!r} is shown nowhere, but {listed} determine{'s' if len(names) == 1 else ''} it: "
+                f"whoever knows which value stands for which, as from the sampling design, has it back."
+            )
+
+
+def _determines(files: Files, name: str, hidden: Ints, protected: Protected) -> bool:
+    """Whether equal values of a column mean equal originals, in groups of two records at least."""
+    codes = files.codes(name)
+    assert codes is not None
+    rows = protected.rows
+    truth = Protected(
+        protected.name, rows, np.ones(len(rows), dtype=np.bool_), hidden, protected.truth, protected.truth,
+        protected.values, protected.codes, None, None, removed=False,
+    )  # fmt: skip
+    found = tally(codes[rows], hidden[rows], protected.codes)
+    guess, rate = guesses(found, codes[rows], truth, tried=len(files.columns), whole=True)
+    return rate >= HIT_RATE and bool((guess > 0).mean() >= HIT_RATE)

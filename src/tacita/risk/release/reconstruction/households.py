@@ -1,0 +1,128 @@
+"""By households: counts of members, sums over them, and equivalence scales.
+
+What the intruder has: an identifier that puts records together. What he does: he counts the records of a household,
+adds up what its members have, or takes what the others have from the household's total. What he gains: the household
+size that was coded at the top or removed, the income of the one member who was suppressed. Values that housemates share
+are found with the other columns, the identifier being one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tacita.arrays import Floats, Ints
+from tacita.risk.release.reconstruction.cells import Files, Protected, members
+from tacita.risk.release.reconstruction.leak import Leak, leak
+from tacita.risk.release.reconstruction.numbers import judged
+
+SCALES = {"modified OECD scale": (0.5, 0.3), "Oxford scale": (0.7, 0.5)}
+"""Equivalence scales: what further adults and children add to the 1 of the first."""
+MOST_ADULTS, MOST_CHILDREN = 9, 9
+MOST_MEMBERS = 50
+
+
+def household_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
+    """Leaks by counting, by adding up and by taking from totals, within groups of an identifier."""
+    identifiers = list(_identifiers(files))
+    for protected in variables:
+        if protected.numbers is None:
+            continue
+        yield from _by_scale(files, protected)
+        for name in identifiers:
+            if name == protected.name:
+                continue
+            yield from _by_count(files, protected, name)
+            yield from _by_sums(files, protected, name)
+
+
+def _identifiers(files: Files) -> Iterator[str]:
+    """The household identifier, and columns that look like one: whole numbers or texts, a few records each."""
+    for name in files.columns:
+        different = files.distinct(name)
+        few = len(files) / 12 < different < 0.95 * len(files) and len(files) >= 20
+        numbers = files.numbers(name)
+        whole = numbers is None or not (np.nan_to_num(numbers) % 1 != 0).any()
+        if name == files.household or (few and whole):
+            yield name
+
+
+def _by_count(files: Files, protected: Protected, name: str) -> Iterator[Leak]:
+    count = members(files, name)
+    known = judged(protected, count, tried=1)
+    if known is not None:
+        how = f"the number of records with the same {name!r}"
+        repair = f"remove {name!r}, or split large households under new identifiers"
+        yield leak(protected, "household", (name,), how, repair, *known)
+
+
+def _by_sums(files: Files, protected: Protected, name: str) -> Iterator[Leak]:
+    """The total of the members' values of a column, and a total without what the others have."""
+    codes = files.codes(name)
+    assert codes is not None
+    columns = [each for each in files.columns if each not in (name, protected.name)]
+    for each in columns:
+        y = files.numbers(each)
+        if y is None or (files.distinct(each) < 3):
+            continue
+        for how, guess in (
+            (f"the sum of {each!r} over the records with the same {name!r}", group_sum(codes, y)),
+            (f"{each!r} less what the other records with the same {name!r} have", _rest(codes, y, protected)),
+        ):
+            known = judged(protected, guess, tried=2 * len(columns))
+            if known is not None:
+                repair = f"suppress {each!r} in the same households, or remove it"
+                yield leak(protected, "household", (name, each), how, repair, *known)
+
+
+def group_sum(codes: Ints, y: Floats) -> Floats:
+    """By row: the sum over its group; NaN where a member's value is missing, or the row has no group."""
+    missing = np.bincount(codes, np.isnan(y))[codes] > 0
+    total = np.bincount(codes, np.nan_to_num(y))[codes]
+    return np.where(missing | (codes == 0), np.nan, total)
+
+
+def _rest(codes: Ints, total: Floats, protected: Protected) -> Floats:
+    """By row: a household's total less what its other members show; NaN unless all of them show it."""
+    nothing = np.full(len(codes), np.nan)
+    if protected.released_numbers is None:
+        return nothing
+    shown = protected.released_numbers
+    hidden = np.isnan(shown)
+    blanks = np.bincount(codes, hidden)[codes] - hidden
+    others = np.bincount(codes, np.nan_to_num(shown))[codes] - np.nan_to_num(shown)
+    return np.where((blanks > 0) | (codes == 0), np.nan, total - others)
+
+
+def _by_scale(files: Files, protected: Protected) -> Iterator[Leak]:
+    """Household size from an equivalence scale."""
+    for name in files.columns:
+        y = files.numbers(name)
+        if name == protected.name or y is None:
+            continue
+        there = y[~np.isnan(y)]
+        if not len(there) or there.min() < 1 or len(np.unique(there)) > MOST_ADULTS * MOST_CHILDREN:
+            continue
+        found = []
+        for scale, (adult, child) in SCALES.items():
+            known = judged(protected, sizes_of_scale(y, adult, child), tried=len(files.columns) * len(SCALES))
+            if known is not None:
+                repair = f"remove {name!r} or code it with {protected.name!r}"
+                found.append(leak(protected, "household", (name,), f"the {scale}, {name!r}", repair, *known))
+        if found:
+            yield max(found, key=lambda each: each.right - each.wrong)
+
+
+def sizes_of_scale(y: Floats, adult: float, child: float) -> Floats:
+    """By row: members of a household with this value of an equivalence scale; the fewest where several could be."""
+    sizes: dict[int, int] = {}
+    for adults in range(MOST_ADULTS + 1):
+        for children in range(MOST_CHILDREN + 1):
+            value = round(10 * (1 + adult * adults + child * children))
+            sizes[value] = min(sizes.get(value, MOST_MEMBERS), 1 + adults + children)
+    lookup = np.full(max(sizes) + 1, np.nan)
+    lookup[list(sizes)] = list(sizes.values())
+    tenths = np.round(10 * np.nan_to_num(y))
+    fits = ~np.isnan(y) & (np.abs(10 * np.nan_to_num(y) - tenths) < 1e-6) & (tenths >= 0) & (tenths < len(lookup))
+    return np.where(fits, lookup[np.where(fits, tenths, 0).astype(np.int64)], np.nan)

@@ -1,0 +1,112 @@
+"""A leak: what gives protected cells away, how many, and what repairs it; and when a guess counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.special import betainc
+
+from tacita import check
+from tacita.arrays import Bools, Floats, Ints
+from tacita.risk.release.reconstruction.cells import Protected
+
+HIT_RATE = 0.9
+"""Of the rows that show both, the share that a rule must get right before an intruder trusts it."""
+LEVEL = 0.05
+"""The level of every test, divided by the number of rules tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class Leak:
+    """One way in which a release gives protected cells of a variable back."""
+
+    variable: str
+    """The protected variable."""
+    kind: str
+    """How: `columns`, `household`, `copy`, `arithmetic`, `order`, `relation` or `other release`."""
+    columns: tuple[str, ...]
+    """The released columns that give it away."""
+    how: str
+    """The attack in words."""
+    repair: str
+    """The least repair in words."""
+    right_cells: Ints = field(repr=False)
+    """Protected cells, by their place among those of the variable, that are guessed right."""
+    wrong_cells: Ints = field(repr=False)
+    """Protected cells that are guessed wrong."""
+
+    @property
+    def right(self) -> int:
+        """Cells guessed right: given back."""
+        return len(self.right_cells)
+
+    @property
+    def wrong(self) -> int:
+        """Cells guessed wrong."""
+        return len(self.wrong_cells)
+
+    @property
+    def covered(self) -> int:
+        """Cells that are guessed."""
+        return self.right + self.wrong
+
+    def __str__(self) -> str:
+        told = f"{self.right:,} of {check.counted(self.covered, 'guess', 'guesses')} right"
+        return f"{self.variable} by {self.how}: {told}; {self.repair}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The leak as plain numbers and texts; no cells."""
+        names = ("variable", "kind", "columns", "how", "covered", "right", "wrong", "repair")
+        return {name: getattr(self, name) for name in names} | {"columns": list(self.columns)}
+
+
+def leak(
+    protected: Protected, kind: str, columns: tuple[str, ...], how: str, repair: str, covered: Bools, right: Bools
+) -> Leak:
+    """A leak from where cells are guessed, and where right."""
+    right_cells, wrong_cells = np.flatnonzero(covered & right), np.flatnonzero(covered & ~right)
+    return Leak(protected.name, kind, columns, how, repair, right_cells, wrong_cells)
+
+
+def tail(hits: Any, tries: Any, rate: Any) -> Floats:
+    """The probability of at least so many hits by chance: P(Bin(tries, rate) >= hits)."""
+    hits, tries, rate = np.broadcast_arrays(*(np.asarray(each, dtype=np.float64) for each in (hits, tries, rate)))
+    found = np.ones(hits.shape)
+    some = (hits > 0) & (tries > 0)
+    found[some] = betainc(hits[some], tries[some] - hits[some] + 1, rate[some])
+    return found
+
+
+def is_trusted(hits: int, tries: int, base: float, tried: int) -> bool:
+    """Whether an intruder would trust a rule: right for at least 90 % and significantly more than the base rate."""
+    if tries == 0 or hits < HIT_RATE * tries:
+        return False
+    return bool(tail(hits, tries, base) <= LEVEL / max(tried, 1))
+
+
+def is_justified(right: int, covered: int, chance: float, tried: int = 1) -> bool:
+    """Whether guesses are right more often than a guess from what is released: significantly, or at least halfway from
+    it to certainty, since a few cells are never significant and are given back all the same."""
+    if covered == 0 or right <= chance * covered:
+        return False
+    halfway = 2 * right >= (1 + chance) * covered
+    return halfway or bool(tail(right, covered, chance) <= LEVEL / max(tried, 1))
+
+
+def chance_of_codes(protected: Protected, covered: Bools, right: Bools) -> float:
+    """How often a guess from the released values alone would be right, on the cells covered.
+
+    The better of a draw from them and their most frequent value. Where every guess is right, the draw: that the most
+    frequent value would do for these few cells as well, nobody could know.
+    """
+    if not covered.any():
+        return 0.0
+    target, truth = protected.target[covered], protected.truth[covered]
+    drawn = float(np.maximum(protected.shares[target], protected.shares[truth]).mean())
+    if right[covered].all():
+        return drawn
+    either = np.bincount(target, minlength=protected.codes + 1)
+    either = either + np.bincount(truth[truth != target], minlength=protected.codes + 1)
+    return max(drawn, float(either[protected.modes].max(initial=0) / len(target)))

@@ -1,0 +1,254 @@
+"""What a release gives back: protected cells that can be told from the rest of the release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from tacita import check, frame
+from tacita.arrays import Bools, Ints
+from tacita.data import Data
+from tacita.distance.truth import paired
+from tacita.measures import at_most, measure
+from tacita.parameters import Doc
+from tacita.progress import Progress, no_progress, part
+from tacita.result import Percent, Result, Table
+from tacita.risk.release.reconstruction.arithmetic import arithmetic_leaks
+from tacita.risk.release.reconstruction.cells import Files, Protected, protected_variables
+from tacita.risk.release.reconstruction.columns import column_leaks
+from tacita.risk.release.reconstruction.copies import copy_leaks, determining_columns
+from tacita.risk.release.reconstruction.households import household_leaks
+from tacita.risk.release.reconstruction.leak import Leak
+from tacita.risk.release.reconstruction.order import order_cautions, order_leaks
+from tacita.risk.release.reconstruction.other_release import other_release_leaks
+from tacita.risk.release.reconstruction.relations import relation_leaks
+from tacita.risk.release.reconstruction.totals import ProtectedVariable, totals
+from tacita.rules import Rules
+from tacita.scenario import Scenario
+
+SHOWN_LEAKS = 20
+"""Leaks that are printed; the others are counted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reconstruction(Result):
+    """What a release gives back: by variable and by leak, how many protected cells are told, and how many rightly."""
+
+    record: Ints
+    """The number of each released record."""
+    variables: tuple[ProtectedVariable, ...]
+    """The protected variables."""
+    leaks: tuple[Leak, ...]
+    """What gives cells away, the most telling first."""
+    cautions: tuple[str, ...] = ()
+
+    @property
+    def protected(self) -> int:
+        """Protected cells."""
+        return sum(each.protected for each in self.variables)
+
+    @property
+    def given_back(self) -> int:
+        """Protected cells that an attack guesses right, each counted once."""
+        return sum(each.given_back for each in self.variables)
+
+    @property
+    def guessed_wrong(self) -> int:
+        """Protected cells that attacks guess, none of them right."""
+        return sum(each.guessed_wrong for each in self.variables)
+
+    @property
+    def headline(self) -> str:
+        """How many protected cells the release gives back."""
+        if not self.variables:
+            return "the release shows every cell of the original: nothing is protected"
+        ways = check.counted(len(self.leaks), "leak") if self.leaks else "no leak found"
+        share = self.given_back / self.protected
+        wrong = f", {self.guessed_wrong:,} are guessed wrong" if self.guessed_wrong else ""
+        return (
+            f"{self.given_back:,} of {check.counted(self.protected, 'protected cell')} ({100 * share:.3g} %) can be "
+            f"told from the rest of the release{wrong}; {ways}"
+        )
+
+    def tables(self) -> Sequence[Table]:
+        """By variable, and by leak."""
+        if not self.variables:
+            return ()
+        names = ("variable", "protected", "given back", "share", "guessed wrong", "not told")
+        rows = tuple(
+            (f"{v.name} ({v.how})", v.protected, v.given_back, Percent(v.given_back / v.protected), v.guessed_wrong,
+             v.not_told)
+            for v in self.variables
+        )  # fmt: skip
+        found = [Table(names, rows)]
+        if self.leaks:
+            more = len(self.leaks) - SHOWN_LEAKS
+            title = "Leaks" + (f", the {SHOWN_LEAKS} most telling of {len(self.leaks):,}" if more > 0 else "")
+            told = tuple((f"{e.variable} by {e.how}", e.right, e.wrong) for e in self.leaks[:SHOWN_LEAKS])
+            found.append(Table(("leak", "right", "wrong"), told, title))
+        return found
+
+    def sentences(self) -> Sequence[str]:
+        """The least repairs."""
+        repairs = dict.fromkeys(f"{each.variable}: {each.repair}" for each in self.leaks[:SHOWN_LEAKS])
+        return [f"repair of {text}" for text in list(repairs)[:5]]
+
+    def to_frame(self) -> frame.Frame:
+        """One row per cell that is guessed: record number, variable, whether the guess is right, and how it is told.
+
+        It leads back to the original values: for internal use only.
+        """
+        of = {each.name: each.record for each in self.variables}
+        parts = [
+            (leak, right, of[leak.variable][cells])
+            for leak in self.leaks
+            for right, cells in ((True, leak.right_cells), (False, leak.wrong_cells))
+            if len(cells)
+        ]
+        many = [len(records) for _, _, records in parts]
+        empty = np.zeros(0, dtype=np.int64)
+        return frame.table(
+            {
+                "record": np.concatenate([empty, *(records for _, _, records in parts)]),
+                "variable": _repeated([leak.variable for leak, _, _ in parts], many),
+                "right": np.repeat(np.array([right for _, right, _ in parts], dtype=np.bool_), many),
+                "kind": _repeated([leak.kind for leak, _, _ in parts], many),
+                "how": _repeated([leak.how for leak, _, _ in parts], many),
+            }
+        )
+
+    @cached_property
+    def cells_by_record(self) -> Ints:
+        """By released record: how many of its protected cells are given back."""
+        count = np.zeros(len(self.record), dtype=np.int64)
+        order = np.argsort(self.record, kind="stable")
+        for each in self.variables:
+            count[order[np.searchsorted(self.record[order], each.record[each.right])]] += 1
+        return count
+
+    def record_columns(self) -> dict[str, Any]:
+        """How many protected cells of each record are given back."""
+        return {"cells_given_back": self.cells_by_record}
+
+    def unsafe_records(self, policy: Any) -> Bools | None:
+        """By record whether a protected cell of it is given back, where the policy's limit is not kept."""
+        limited = policy.limit_of("reconstruction")
+        return None if limited is None else (self.cells_by_record > 0) & (self.given_back > limited.limit)
+
+    def by_variable(self) -> frame.Frame:
+        """One row per protected variable."""
+        names = ("variable", "how", "protected", "given_back", "guessed_wrong", "not_told")
+        kinds: tuple[Any, ...] = (str, str, int, int, int, int)
+        rows = [(v.name, v.how, v.protected, v.given_back, v.guessed_wrong, v.not_told) for v in self.variables]
+        return frame.rows(dict(zip(names, kinds, strict=True)), rows)
+
+    def by_leak(self) -> frame.Frame:
+        """One row per leak: the variable, the columns that give it away, cells covered, right and wrong, the repair."""
+        names = ("variable", "kind", "columns", "how", "covered", "right", "wrong", "repair")
+        kinds: tuple[Any, ...] = (str, str, str, str, int, int, int, str)
+        rows = [tuple((each.to_dict() | {"columns": ", ".join(each.columns)}).values()) for each in self.leaks]
+        return frame.rows(dict(zip(names, kinds, strict=True)), rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Counts of the file, by variable and by leak."""
+        return {
+            "protected": self.protected,
+            "given_back": self.given_back,
+            "guessed_wrong": self.guessed_wrong,
+            "variables": self.by_variable().to_dicts(),
+            "leaks": [each.to_dict() for each in self.leaks],
+        }
+
+
+def _repeated(texts: list[str], many: list[int]) -> tuple[Ints, list[str]]:
+    """Texts, each so many times, as a column of codes and what they stand for."""
+    return np.repeat(np.arange(1, len(texts) + 1), many), texts
+
+
+@measure(
+    files=2,
+    called_for="original",
+    limit=at_most("given_back", "the number of protected cells that are given back"),
+    figure="reconstruction",
+)
+def reconstruction(
+    original: Any,
+    released: Any,
+    scenario: Scenario,
+    *,
+    rules: Annotated[Any, Doc("Relations and published totals that everybody knows, as `Rules`.")] = (),
+    other: Annotated[Any, Doc("Another release of the same file, held beside this one.")] = None,
+    threes: Annotated[
+        Literal["telling", "all", "none"], Doc("Sets of three columns: of the 12 most telling columns, of all, none.")
+    ] = "telling",
+    unit: Annotated[str | None, Doc("The column that identifies records; record numbers or rows unless given.")] = None,
+    progress: Progress = no_progress,
+) -> Reconstruction:
+    """How many protected cells can be told from the rest of the release, how many of these guesses are right, and why.
+
+    A cell is protected if the release does not show its original value: the variable was removed, or the cell was
+    suppressed, recoded, rounded, coded or perturbed. The release is attacked with everything that it contains: copies
+    and functions of a variable, other columns alone, in pairs and in threes, housemates and counts of them, the order
+    of rows and identifiers, declared relations and totals, another release. A rule counts if an intruder would trust
+    it, from the rows that show both, and if the office, who knows the truth, finds that it is right significantly more
+    often than a guess without it. What it gets right is given back; what it gets wrong is printed beside.
+
+    Reference: the attack is the one of inference or attribute disclosure by deterministic and statistical relations;
+    Hundepool et al. (2012), Statistical Disclosure Control, Wiley, sections 3.3 and 3.6.
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"region": ["north"] * 30 + ["south"] * 30, "w": [10.0] * 30 + [25.0] * 30})
+    >>> blank = people.with_columns(region=pl.Series([None, *people["region"][1:59], None]))
+    >>> found = reconstruction(people, blank, Scenario(keys=["region"], weight="w"))
+    >>> found.given_back, found.leaks[0].columns
+    (2, ('w',))
+    """
+    progress(0.0, "comparing the files")
+    files = _files(original, released, scenario, unit, rules)
+    variables = tuple(protected_variables(files))
+    found, cautions = _attacked(files, variables, other, unit, threes, progress)
+    progress(0.95, "counting cells")
+    told = tuple(totals(files, each, found) for each in variables)
+    ordered = sorted(found, key=lambda each: (-each.right, len(each.columns)))
+    return Reconstruction(files.released.record, told, tuple(ordered), cautions)
+
+
+def _files(original: Data, released: Data, scenario: Scenario, unit: str | None, rules: Any) -> Files:
+    rows = paired(original, released, unit)
+    household = scenario.household if scenario.household in released.columns else None
+    known = Rules.of(rules)
+    known.check_against(original)
+    return Files(original.take(rows), released, rows, household, known)
+
+
+@np.errstate(all="ignore")
+def _attacked(
+    files: Files, variables: Sequence[Protected], other: Any, unit: str | None, threes: str, progress: Progress
+) -> tuple[list[Leak], tuple[str, ...]]:
+    """Every leak, and what else is to be said; formulas that are tried may divide by zero or overflow."""
+    remaining = {each.name: np.ones(len(each), dtype=np.bool_) for each in variables}
+    found: list[Leak] = []
+    for at, attack in enumerate(_first_attacks(files, variables, remaining, other, unit)):
+        progress(0.05 + 0.04 * at, "copies, functions, households, order")
+        for leak in attack:
+            remaining[leak.variable][leak.right_cells] = False
+            found.append(leak)
+    found += column_leaks(files, variables, remaining, threes=threes, progress=part(progress, 0.3, 0.95))
+    return found, (*order_cautions(files, variables), *determining_columns(files, variables))
+
+
+def _first_attacks(
+    files: Files, variables: Sequence[Protected], remaining: dict[str, Bools], other: Any, unit: str | None
+) -> Iterator[Iterator[Leak]]:
+    """Every attack but the search among columns, which then only looks at what is left."""
+    yield copy_leaks(files, variables)
+    yield household_leaks(files, variables)
+    yield arithmetic_leaks(files, variables, remaining)
+    yield order_leaks(files, variables)
+    yield relation_leaks(files, variables)
+    if other is not None:
+        yield other_release_leaks(files, variables, Data.of(other), unit)

@@ -1,0 +1,97 @@
+"""Parts of values that may be codes themselves: the first or last characters of an identifier, and its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacita.arrays import Ints
+from tacita.risk.release.reconstruction.cells import Files
+from tacita.risk.release.reconstruction.values import plain_text
+
+LEAST_DIFFERENT = 20
+"""Values must be at least this many, and a fiftieth of the records: others are codes as they are."""
+LONGEST = 4
+"""Characters that are looked at, from the front and from the back."""
+SHORTEST = 3
+"""Characters that are left out at the end, at most."""
+SEPARATORS = "-_/.: "
+
+
+class View(NamedTuple):
+    """A released column, or a part of its values, as something that can tell another."""
+
+    names: tuple[str, ...]
+    words: str
+    column: str
+    codes: Ints | None = None
+    """By row: codes of the part; None: the column's own."""
+    texts: tuple[str, ...] = ()
+    """What the codes 0, 1, ... of the part stand for."""
+
+
+def views_of(files: Files, name: str) -> tuple[View, ...]:
+    """Parts of the values of a column that has many different ones, worked out once."""
+    key = ("views", name)
+    if key not in files.memory:
+        files.memory[key] = tuple(_views_of(files, name))
+    views: tuple[View, ...] = files.memory[key]
+    return views
+
+
+def _views_of(files: Files, name: str) -> Iterator[View]:
+    different = files.distinct(name)
+    if different < max(LEAST_DIFFERENT, len(files) // 50):
+        return
+    texts = _texts(files.values(name))
+    if texts is None:
+        return
+    codes = files.codes(name)
+    assert codes is not None
+    for words, parts in _parts(texts):
+        there, inverse = np.unique(parts, return_inverse=True)
+        if 2 <= len(there) < different:
+            of_code = np.concatenate([[len(there)], inverse])
+            yield View((name,), f"{words} of {name!r}", name, of_code[codes], (*there.tolist(), ""))
+
+
+def _texts(values: tuple[Any, ...]) -> Any:
+    """Values as an array of texts; None for fractions and dates, which are no identifiers."""
+    if all((isinstance(value, float) and value.is_integer()) or isinstance(value, int | str) for value in values):
+        return np.array([plain_text(value) for value in values], dtype=np.str_)
+    return None
+
+
+def _parts(texts: Any) -> Iterator[tuple[str, Any]]:
+    """Parts of texts with a word for each."""
+    length = np.char.str_len(texts)
+    for size in range(1, min(LONGEST, int(length.max()) - 1) + 1):
+        yield f"the first {_characters(size)}", texts.astype(f"U{size}")
+        yield f"the last {_characters(size)}", _last(texts, length, size)
+    for size in range(1, min(SHORTEST, int(length.max()) - 1) + 1):
+        # The number of a person is often that of the household and one or two digits.
+        yield (
+            f"all but the last {_characters(size)}",
+            np.array([text[:-size] for text in texts.tolist()], dtype=np.str_),
+        )
+    for sign in SEPARATORS:
+        counts = np.char.count(texts, sign)
+        if counts.min() > 0 and counts.max() == counts.min() <= 4:
+            split = np.array([text.split(sign) for text in texts.tolist()], dtype=np.str_)
+            for place in range(split.shape[1]):
+                yield f"part {place + 1} (by {sign!r})", split[:, place]
+
+
+def _characters(size: int) -> str:
+    return "character" if size == 1 else f"{size} characters"
+
+
+def _last(texts: Any, length: Ints, size: int) -> Any:
+    """The last characters of each text."""
+    width = texts.dtype.itemsize // 4
+    letters = texts.view(np.uint32).reshape(len(texts), width)
+    columns = np.maximum(length[:, None] - size + np.arange(size)[None, :], 0)
+    picked = np.take_along_axis(letters, columns, axis=1)
+    return np.ascontiguousarray(picked).view(f"<U{size}").ravel()

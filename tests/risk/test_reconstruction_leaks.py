@@ -1,0 +1,384 @@
+"""Planted leaks, one per kind and format, are all found and named; random safe releases raise (nearly) no alarm."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tacita as tc
+
+FORMATS = ("csv", "parquet", "sav", "dta", "xlsx")
+WHO = tc.Scenario(keys=["sex"], household="hid")
+SIZE = 240
+
+
+class Planted(NamedTuple):
+    """An original, its release, and what must be named."""
+
+    original: pl.DataFrame
+    released: pl.DataFrame
+    variable: str
+    kind: str
+    columns: tuple[str, ...] | None = None
+    """The columns that give it away; None: a rule's text stands there."""
+    share: float = 0.9
+    """The least share of the protected cells that must be given back."""
+    options: dict[str, Any] = {}  # noqa: RUF012
+
+
+def survey() -> pl.DataFrame:
+    """240 people in households of 1 to 6, in no order."""
+    draw = np.random.default_rng(7)
+    sizes = draw.integers(1, 7, SIZE)
+    home = np.repeat(np.arange(SIZE), sizes)[:SIZE]
+    hid = draw.permutation(np.arange(1000, 1000 + SIZE))[home]
+    region = draw.integers(0, 4, SIZE)[home]
+    wages, profit, rent = (np.round(draw.lognormal(8 + k / 3, 1, SIZE), 2) for k in range(3))
+    frame = pl.DataFrame(
+        {
+            "hid": hid,
+            "size": np.bincount(home)[home],
+            "region": [["north", "east", "south", "west"][code] for code in region],
+            "code": region,
+            "sex": [["f", "m"][code] for code in draw.integers(0, 2, SIZE)],
+            "age": draw.integers(16, 90, SIZE),
+            "wages": wages,
+            "profit": profit,
+            "rent": rent,
+            "income": np.round(wages + profit + rent, 2),
+            "noise": draw.integers(0, 5, SIZE),
+        }
+    )
+    return frame[draw.permutation(SIZE)]
+
+
+def blanked(frame: pl.DataFrame, name: str, share: float = 0.1, seed: int = 3) -> pl.DataFrame:
+    where = pl.Series(np.random.default_rng(seed).random(frame.height) < share)
+    return frame.with_columns(pl.when(where).then(None).otherwise(pl.col(name)).alias(name))
+
+
+def bare(*names: str) -> pl.DataFrame:
+    """The survey with some of its columns."""
+    return survey().select(names)
+
+
+def by_region(given: Callable[[np.ndarray, Any], Any], *, drop: tuple[str, ...] = ()) -> tuple[pl.DataFrame, Any]:
+    frame = bare("hid", "region", "code", "sex", "noise").with_columns(hid=pl.Series(np.arange(SIZE)))
+    made = given(frame["code"].to_numpy(), np.random.default_rng(5))
+    columns = made if isinstance(made, dict) else {"key": made}
+    return frame.with_columns(**{name: pl.Series(values) for name, values in columns.items()}).drop("code", *drop), None
+
+
+def region_leak(given: Callable[[np.ndarray, Any], Any], *columns: str, kind: str = "columns") -> Planted:
+    original, _ = by_region(given)
+    return Planted(original, blanked(original, "region"), "region", kind, columns or ("key",))
+
+
+def function_leak(function: Callable[[pl.Expr], pl.Expr], *, removed: bool = True, share: float = 0.9) -> Planted:
+    original = bare("sex", "noise", "income").with_columns(function(pl.col("income")).alias("key"))
+    released = original.drop("income") if removed else blanked(original, "income")
+    return Planted(original, released, "income", "arithmetic", ("key",), share)
+
+
+def size_leak(how: str) -> Planted:
+    original = bare("hid", "size", "sex", "noise")
+    released = {
+        "top": original.with_columns(pl.col("size").clip(upper_bound=3)),
+        "removed": original.drop("size"),
+        "suppressed": blanked(original, "size"),
+        "text": original.with_columns(
+            size=pl.when(pl.col("size") > 3).then(pl.lit("4+")).otherwise(pl.col("size").cast(pl.String))
+        ),
+    }[how]
+    return Planted(original, released, "size", "household", ("hid",))
+
+
+def scale(adult: float, child: float) -> Planted:
+    draw = np.random.default_rng(4)
+    adults, children = draw.integers(0, 3, SIZE), draw.integers(0, 3, SIZE)
+    original = bare("sex", "noise").with_columns(
+        size=pl.Series(1 + adults + children), eqsize=pl.Series(np.round(1 + adult * adults + child * children, 1))
+    )
+    released = original.with_columns(pl.col("size").clip(upper_bound=3))
+    return Planted(original, released, "size", "household", ("eqsize",))
+
+
+def sum_leak(*, part: bool, count: int) -> Planted:
+    parts = ("wages", "profit", "rent")[:count]
+    original = bare("sex", "noise", *parts).with_columns(total=pl.sum_horizontal(*parts).round(2))
+    if not part:
+        return Planted(original, original.drop("total"), "total", "arithmetic", parts)
+    return Planted(original, blanked(original, "wages"), "wages", "arithmetic", (*parts[1:], "total"))
+
+
+def household_sum(*, total: bool) -> Planted:
+    original = bare("hid", "sex", "wages").with_columns(budget=pl.col("wages").sum().over("hid").round(2))
+    if total:
+        return Planted(original, original.drop("budget"), "budget", "household", ("hid", "wages"))
+    return Planted(original, blanked(original, "wages", 0.05), "wages", "household", ("hid", "budget"), 0.5)
+
+
+def two_columns(words: str) -> Planted:
+    draw = np.random.default_rng(6)
+    frame = bare("sex", "noise").with_columns(
+        hours=pl.Series(draw.integers(10, 50, SIZE)), rate=pl.Series(np.round(draw.uniform(8, 60, SIZE), 2))
+    )
+    if words == "product":
+        original = frame.with_columns(pay=(pl.col("hours") * pl.col("rate")).round(2))
+        return Planted(original, original.drop("pay"), "pay", "arithmetic", ("hours", "rate"))
+    original = (
+        frame.with_columns(pay=(pl.col("hours") * pl.col("rate")).round(2))
+        .drop("rate")
+        .with_columns(perhour=pl.col("pay") / pl.col("hours"))
+    )
+    return Planted(original, original.drop("hours"), "hours", "arithmetic", ("pay", "perhour"))
+
+
+def per_head() -> Planted:
+    """A figure per head beside the household's identifier: times the number of its records, the household's figure."""
+    original = bare("hid", "sex", "wages").with_columns(budget=(pl.col("wages").max().over("hid") + 3.5))
+    original = original.drop("wages").with_columns(head=pl.col("budget") / pl.len().over("hid"))
+    return Planted(original, original.drop("budget"), "budget", "household", ("hid", "head"))
+
+
+def five_parts() -> Planted:
+    draw = np.random.default_rng(10)
+    parts = {f"p{k}": np.round(draw.gamma(2, 100, SIZE)) for k in range(5)}
+    original = bare("sex", "noise").with_columns(**{name: pl.Series(values) for name, values in parts.items()})
+    original = original.with_columns(total=pl.sum_horizontal(*parts))
+    return Planted(original, original.drop("total"), "total", "arithmetic", tuple(parts))
+
+
+def birth_year() -> Planted:
+    original = bare("sex", "noise", "age").with_columns(born=2024 - pl.col("age"))
+    released = original.with_columns(age=(pl.col("age") // 10 * 10).cast(pl.String) + "s")
+    return Planted(original, released, "age", "arithmetic", ("born",))
+
+
+def rounded() -> Planted:
+    original = bare("sex", "noise", "income").with_columns(month=pl.col("income") / 12)
+    return Planted(
+        original, original.with_columns((pl.col("income") / 1000).round() * 1000), "income", "arithmetic", ("month",)
+    )
+
+
+def finer() -> Planted:
+    low = pl.col("age") // 5 * 5
+    original = bare("sex", "noise", "age").with_columns(stage=low.cast(pl.String) + "-" + (low + 4).cast(pl.String))
+    wide = pl.col("age") // 20 * 20
+    released = original.with_columns(age=wide.cast(pl.String) + "-" + (wide + 19).cast(pl.String))
+    return Planted(original, released, "age", "copy", ("stage",))
+
+
+def longer_code() -> Planted:
+    draw = np.random.default_rng(8)
+    codes = [f"{'CFG'[place % 3]}{place % 7 + 10}.{place % 5}" for place in draw.integers(0, 1000, SIZE)]
+    original = bare("sex", "noise").with_columns(nace=pl.Series(codes), isic=pl.Series([code[:3] for code in codes]))
+    return Planted(original, original.with_columns(pl.col("nace").str.slice(0, 1)), "nace", "copy", ("isic",))
+
+
+def copy(name: str, *, removed: bool) -> Planted:
+    original = bare("sex", "noise", name).with_columns(pl.col(name).alias("again"))
+    released = original.drop(name) if removed else original.with_columns(pl.lit("x").alias(name))
+    return Planted(original, released, name, "copy", ("again",))
+
+
+def in_identifier() -> Planted:
+    draw = np.random.default_rng(9)
+    original = bare("sex", "noise", "code").with_columns(
+        id=pl.Series(
+            [f"{code}-{place:04d}" for code, place in zip(bare("code")["code"], draw.permutation(SIZE), strict=True)]
+        )
+    )
+    return Planted(original, original.drop("code"), "code", "copy", ("id",))
+
+
+def in_person_number() -> Planted:
+    """The household's number is gone, but each person's number begins with it."""
+    original = bare("hid", "sex", "noise").with_columns(
+        pid=pl.col("hid") * 100 + pl.int_range(1, pl.len() + 1).over("hid")
+    )
+    return Planted(original, original.drop("hid"), "hid", "copy", ("pid",))
+
+
+def sorted_by_region() -> Planted:
+    original = bare("region", "sex", "noise").sort("region")
+    return Planted(original, blanked(original, "region"), "region", "order", ("(order of the rows)",))
+
+
+def calibrated() -> Planted:
+    draw = np.random.default_rng(2)
+    original = bare("region", "code", "sex", "noise").with_columns(
+        w=pl.col("code") * 10 + pl.Series(np.round(draw.uniform(1, 4, SIZE), 6))
+    )
+    original = original.drop("code")
+    return Planted(original, blanked(original, "region"), "region", "order", ("w",))
+
+
+def rule(rules: list[Any], variable: str, original: pl.DataFrame, share: float = 0.1) -> Planted:
+    return Planted(original, blanked(original, variable, share), variable, "relation", None, 0.3, {"rules": rules})
+
+
+def long_sum() -> Planted:
+    draw = np.random.default_rng(10)
+    parts = {f"p{k}": np.round(draw.gamma(2, 100, SIZE)) for k in range(5)}
+    original = bare("sex", "noise").with_columns(**{name: pl.Series(values) for name, values in parts.items()})
+    original = original.with_columns(total=pl.sum_horizontal(*parts))
+    return rule(["total = p0 + p1 + p2 + p3 + p4"], "p3", original)
+
+
+def bounds() -> Planted:
+    original = bare("sex", "noise", "age").with_columns(youngest=pl.col("age") - 1, oldest=pl.col("age") + 1)
+    return rule(["age > youngest and age < oldest"], "age", original.with_columns(pl.col("noise").shuffle(1)))
+
+
+def published() -> Planted:
+    original = bare("sex", "noise", "wages")
+    total = float(original["wages"].sum())
+    first = pl.Series([True] + [False] * (SIZE - 1))
+    released = original.with_columns(wages=pl.when(first).then(None).otherwise(pl.col("wages")))
+    return Planted(original, released, "wages", "relation", None, 1.0, {"rules": [tc.Total("wages", total)]})
+
+
+def implied() -> Planted:
+    marital = pl.when(pl.col("age") < 30).then(pl.lit("single")).otherwise(pl.col("marital"))
+    original = (
+        bare("sex", "noise", "age")
+        .with_columns(
+            marital=pl.Series(
+                [["single", "married", "widowed"][code] for code in np.random.default_rng(3).integers(0, 3, SIZE)]
+            )
+        )
+        .with_columns(marital=marital)
+    )
+    original = original.with_columns(region=pl.lit("x"))
+    planted = rule(["age < 30 implies marital = 'single'"], "marital", original)
+    return planted._replace(share=0.05)
+
+
+def side_by_side() -> Planted:
+    original = bare("sex", "noise", "region")
+    first, second = blanked(original, "region", 0.1, 1), blanked(original, "region", 0.1, 2)
+    return Planted(original, first, "region", "other release", ("region",), 0.5, {"other": second})
+
+
+def housemates() -> Planted:
+    original = bare("hid", "sex", "noise", "region")
+    return Planted(original, blanked(original, "region", 0.05), "region", "household", ("hid",), 0.5)
+
+
+def shuffled(code: np.ndarray, draw: Any) -> dict[str, Any]:
+    first = draw.integers(0, 4, SIZE)
+    return {"a": first, "b": (code + first) % 4}
+
+
+def three(code: np.ndarray, draw: Any) -> dict[str, Any]:
+    first, second = draw.integers(0, 3, SIZE), draw.integers(0, 3, SIZE)
+    return {"a": first, "b": second, "c": (code + first + second) % 4}
+
+
+LEAKS: dict[str, Callable[[], Planted]] = {
+    "weight of the stratum": lambda: region_leak(lambda code, _: 10.5 + 3.7 * code),
+    "stratum": lambda: region_leak(lambda code, _: code * 7 + 1),
+    "code of another classification": lambda: region_leak(lambda code, _: [f"AT{value}" for value in code]),
+    "part of an identifier": lambda: region_leak(
+        lambda code, draw: [f"{'QXKB'[value]}/{at}" for value, at in zip(code, draw.permutation(SIZE), strict=True)]
+    ),
+    "first digit of an identifier": lambda: region_leak(lambda code, draw: code * 1000 + 1000 + draw.permutation(SIZE)),
+    "two columns": lambda: region_leak(shuffled, "a", "b"),
+    "three columns": lambda: region_leak(three, "a", "b", "c"),
+    "housemates": housemates,
+    "size coded at the top": lambda: size_leak("top"),
+    "size in text classes": lambda: size_leak("text"),
+    "size removed": lambda: size_leak("removed"),
+    "size suppressed": lambda: size_leak("suppressed"),
+    "modified OECD scale": lambda: scale(0.5, 0.3),
+    "Oxford scale": lambda: scale(0.7, 0.5),
+    "household total": lambda: household_sum(total=True),
+    "rest of a household total": lambda: household_sum(total=False),
+    "logarithm": lambda: function_leak(lambda x: x.log()),
+    "rounded logarithm": lambda: function_leak(lambda x: x.log().round(3)),
+    "logarithm, base 10": lambda: function_leak(lambda x: x.log10()),
+    "logarithm of 1 + x": lambda: function_leak(lambda x: x.log1p()),
+    "square root": lambda: function_leak(lambda x: x.sqrt()),
+    "square": lambda: function_leak(lambda x: x**2),
+    "reciprocal": lambda: function_leak(lambda x: 1 / x),
+    "share of the total": lambda: function_leak(lambda x: x / x.sum()),
+    "straight line": lambda: function_leak(lambda x: 32 + 1.8 * x, removed=False),
+    "rank": lambda: function_leak(lambda x: x.rank(), removed=False, share=0.1),
+    "monthly figure beside a rounded one": rounded,
+    "year of birth": birth_year,
+    "sum of two parts": lambda: sum_leak(part=False, count=2),
+    "sum of three parts": lambda: sum_leak(part=False, count=3),
+    "total less a part": lambda: sum_leak(part=True, count=2),
+    "total less two parts": lambda: sum_leak(part=True, count=3),
+    "sum of five parts": five_parts,
+    "figure per head": per_head,
+    "product": lambda: two_columns("product"),
+    "ratio": lambda: two_columns("ratio"),
+    "copy": lambda: copy("region", removed=True),
+    "copy of a masked column": lambda: copy("region", removed=False),
+    "code in an identifier": in_identifier,
+    "household in a person's number": in_person_number,
+    "finer classes": finer,
+    "longer code": longer_code,
+    "order of the rows": sorted_by_region,
+    "calibrated weight": calibrated,
+    "declared sum": long_sum,
+    "declared bounds": bounds,
+    "published total": published,
+    "only value allowed": implied,
+    "another release": side_by_side,
+}
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_planted_leak_is_found_and_named(name: str, suffix: str, tmp_path: Path) -> None:
+    planted = LEAKS[name]()
+    path = tmp_path / f"released.{suffix}"
+    tc.write(planted.released, path)
+    found = tc.risk.reconstruction(planted.original, tc.read(path), WHO, **planted.options)
+    (variable,) = [each for each in found.variables if each.name == planted.variable]
+    named = [each for each in found.leaks if each.variable == planted.variable and each.kind == planted.kind]
+    if planted.columns is not None:
+        named = [each for each in named if set(each.columns) == set(planted.columns)]
+    assert named, [str(each) for each in found.leaks]
+    assert max(each.right for each in named) >= planted.share * variable.protected
+    assert all(each.repair for each in named)
+
+
+def test_the_table_is_long_enough() -> None:
+    assert len(LEAKS) * len(FORMATS) >= 60
+
+
+def safe_release(seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Independent columns, of which some cells are suppressed, exchanged or recoded, and one column is removed."""
+    draw = np.random.default_rng(seed)
+    size = int(draw.integers(50, 250))
+    columns: dict[str, Any] = {
+        f"c{at}": draw.integers(0, int(draw.integers(2, 9)), size) for at in range(int(draw.integers(4, 9)))
+    }
+    columns |= {"text": draw.choice(["a", "b", "c"], size, p=[0.7, 0.2, 0.1]), "gone": draw.integers(0, 5, size)}
+    columns |= {f"n{at}": np.round(draw.gamma(2, 1000, size), int(draw.integers(0, 3))) for at in range(3)}
+    original = pl.DataFrame(
+        {"id": draw.permutation(size), "hid": np.sort(draw.integers(0, size // 2, size)), **columns}
+    )
+    original = original[draw.permutation(size)]
+    released = blanked(blanked(blanked(original, "c0", 0.2, seed), "text", 0.05, seed + 1), "n1", 0.1, seed + 2)
+    classes = (pl.col("c1") // 2).cast(pl.String) + " to"
+    return original, released.with_columns(c1=classes, n0=(pl.col("n0") / 1000).round() * 1000).drop("gone")
+
+
+def test_safe_releases_raise_no_alarm() -> None:
+    protected = alarms = 0
+    for seed in range(200):
+        original, released = safe_release(seed)
+        found = tc.risk.reconstruction(original, released, tc.Scenario(keys=["c0"], household="hid"))
+        protected += found.protected
+        alarms += found.given_back
+    assert protected > 50_000
+    assert alarms <= 0.01 * protected
