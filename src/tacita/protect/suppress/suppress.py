@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from tacita import check
+from tacita.arrays import Bools
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.parameters import AtLeast, Doc, Shape
-from tacita.progress import rising
+from tacita.progress import part, rising
+from tacita.protect.closing import MOST_ROUNDS, Closing, added, closing_cells, joined, said_of_closing
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.only import chosen_records, unknown_numbers
 from tacita.protect.step import Applied, CellStep, Context, present
@@ -103,7 +106,12 @@ class Suppress(CellStep):
         Doc("The greatest household risk, on the first key set; true: policy's."),
     ] = field(default=None, kw_only=True)
 
+    closed: Annotated[
+        bool, Doc("Whether to suppress on until the rest of the file does not give suppressed cells back.")
+    ] = field(default=True, kw_only=True)
+
     selects_itself: ClassVar[bool] = True
+    version: ClassVar[int] = 2
 
     @property
     def adds_missing(self) -> bool:
@@ -120,17 +128,40 @@ class Suppress(CellStep):
             free = chosen_records(self.only, ordered, context.scenario, context.policy, context.original)
         task = task_of(self, ordered, context.scenario, context.policy, free)
         self._check_ghosts(task, data, context.scenario)
-        found = suppress(task.request, rising(context.progress))
-        gone = np.empty_like(found.gone)
-        gone[order] = found.gone
-        cells = {name: gone[:, column] for column, name in enumerate(task.keys) if gone[:, column].any()}
-        for key, followers in self.ghosts.items():
-            for name in followers if key in cells else ():
-                cells[name] = cells.get(name, np.zeros(len(data), dtype=bool)) | cells[key]
-        remarks = (*_remarks(found, task), *task.remarks, *unknown_numbers(self.only, data))
-        figures = _figures(found, task)
+        progress = rising(context.progress)
+        found = suppress(task.request, part(progress, 0.0, 0.6) if self.closed else progress)
+        first = cells = self._cells(found, task)
+        closing = Closing({}, ())
+        if self.closed and first:
+            cells, closing = self._closed(first, ordered, context, free)
+        remarks = (*_remarks(found, task), *said_of_closing(first, cells, closing), *task.remarks)
+        figures = {**_figures(found, task), "closing": added(first, cells)}
         suppression = Mechanism("suppression", tuple(cells), {"rule": figures["rule"], "cells": figures["cells"]})
-        return Applied(data.blanked(cells), remarks, figures, (suppression,), (suppression.told("cells"),))
+        place = np.argsort(order)
+        made = data.blanked({name: where[place] for name, where in cells.items()})
+        remarks = (*remarks, *unknown_numbers(self.only, data))
+        return Applied(made, remarks, figures, (suppression,), (suppression.told("cells"),))
+
+    def _cells(self, found: Suppression, task: Task) -> dict[str, Bools]:
+        """By column the cells to blank, ghosts with their keys."""
+        cells = {name: found.gone[:, at] for at, name in enumerate(task.keys) if found.gone[:, at].any()}
+        followers = [dict.fromkeys(names, cells[key]) for key, names in self.ghosts.items() if key in cells]
+        return reduce(joined, followers, cells)
+
+    def _closed(
+        self, cells: dict[str, Bools], data: Data, context: Context, free: Bools | None
+    ) -> tuple[dict[str, Bools], Closing]:
+        """The cells, and others until nothing that blanking repairs gives them back, safe all the time."""
+        some = np.ones(len(data), dtype=np.bool_) if free is None else free
+        for _ in range(MOST_ROUNDS):
+            blanked = data.blanked(cells)
+            closing = closing_cells(context.original, blanked, context.scenario, tuple(cells), some)
+            if not closing.cells:
+                break
+            cells = joined(cells, closing.cells)
+            again = task_of(self, data.blanked(cells), context.scenario, context.policy, free)
+            cells = joined(cells, self._cells(suppress(again.request), again))
+        return cells, closing
 
     def _check_ghosts(self, task: Task, data: Data, scenario: Scenario) -> None:
         """Suppressing a ghost must not undo what suppression and measures rest on."""

@@ -289,7 +289,7 @@ def _leak(
         return None
     if names == (search.files.household,) and words == repr(names[0]):
         how, repair = f"housemates ({words}) who show it", "suppress it for all members of a household"
-        return leak(protected, "household", names, how, repair, covered, right)
+        return leak(protected, "housemates", names, how, repair, covered, right)
     return leak(protected, "columns", names, words, _repair(protected, names), covered, right)
 
 

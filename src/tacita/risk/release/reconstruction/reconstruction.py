@@ -180,6 +180,9 @@ def reconstruction(
     released: Any,
     scenario: Scenario,
     *,
+    variables: Annotated[
+        tuple[str, ...] | None, Doc("The protected variables to look at; all that differ unless given.")
+    ] = None,
     rules: Annotated[Any, Doc("Relations and published totals that everybody knows, as `Rules`.")] = (),
     other: Annotated[Any, Doc("Another release of the same file, held beside this one.")] = None,
     threes: Annotated[
@@ -209,10 +212,10 @@ def reconstruction(
     """
     progress(0.0, "comparing the files")
     files = _files(original, released, scenario, unit, rules)
-    variables = tuple(protected_variables(files))
-    found, cautions = _attacked(files, variables, other, unit, threes, progress)
+    chosen = tuple(each for each in protected_variables(files) if variables is None or each.name in variables)
+    found, cautions = _attacked(files, chosen, other, unit, threes, progress)
     progress(0.95, "counting cells")
-    told = tuple(totals(files, each, found) for each in variables)
+    told = tuple(totals(files, each, found) for each in chosen)
     ordered = sorted(found, key=lambda each: (-each.right, len(each.columns)))
     return Reconstruction(files.released.record, told, tuple(ordered), cautions)
 
