@@ -22,6 +22,7 @@ from tacita.risk.release.reconstruction.cells import Files, Protected, protected
 from tacita.risk.release.reconstruction.columns import column_leaks
 from tacita.risk.release.reconstruction.copies import copy_leaks, determining_columns
 from tacita.risk.release.reconstruction.households import household_leaks
+from tacita.risk.release.reconstruction.housemates import housemate_leaks
 from tacita.risk.release.reconstruction.leak import Leak
 from tacita.risk.release.reconstruction.order import order_cautions, order_leaks
 from tacita.risk.release.reconstruction.other_release import other_release_leaks
@@ -234,7 +235,9 @@ def _attacked(
         for leak in attack:
             remaining[leak.variable][leak.right_cells] = False
             found.append(leak)
-    found += column_leaks(files, variables, remaining, threes=threes, progress=part(progress, 0.3, 0.95))
+    found += column_leaks(files, variables, remaining, threes=threes, progress=part(progress, 0.3, 0.9))
+    progress(0.9, "housemates")
+    found += housemate_leaks(files, variables, remaining)
     return found, (*order_cautions(files, variables), *determining_columns(files, variables))
 
 
