@@ -199,7 +199,7 @@ def reconstruction(
     Hundepool et al. (2012), Statistical Disclosure Control, Wiley, sections 3.3 and 3.6.
 
     >>> import polars as pl
-    >>> people = pl.DataFrame({"region": ["north"] * 30 + ["south"] * 30, "w": [10.0] * 30 + [25.0] * 30})
+    >>> people = pl.DataFrame({"region": ["north", "south"] * 30, "w": [10.0, 25.0] * 30})
     >>> blank = people.with_columns(region=pl.Series([None, *people["region"][1:59], None]))
     >>> found = reconstruction(people, blank, Scenario(keys=["region"], weight="w"))
     >>> found.given_back, found.leaks[0].columns
