@@ -224,3 +224,32 @@ def by_neighbours(variable: Variable, released: Rows, name: str | None, tried: i
     if not covered or not justified(len(right), len(covered), variable.chance(covered, right), tried):
         return None
     return Found(right, set(covered) - right)
+
+
+def by_housemates(variable: Variable, released: Rows, household: str, left: set[int]) -> set[int]:
+    """Cells that are left and follow from what the other members of the household show, alone or with one column."""
+    values: dict[Any, list[Any]] = defaultdict(list)
+    for at, row in enumerate(released):
+        if row[household] is not None:
+            values[row[household]].append(variable.shown[at])
+    wide = []
+    for at, row in enumerate(released):
+        others = list(values[row[household]]) if row[household] is not None else [variable.shown[at]]
+        others.remove(variable.shown[at])
+        wide.append(row | {"mates": "*" + repr(sorted(map(repr, others)))})
+    columns = [
+        name
+        for name in released[0]
+        if name != household and 1 < len({same(row[name]) for row in released} - {None}) < len(released)
+    ]
+    tried = 1 + len(columns)
+    left = {at for at in left if variable.learnable(at)}
+    found: set[int] = set()
+    for size in (1, 2):
+        now: set[int] = set()
+        for names in [("mates",)] if size == 1 else [("mates", each) for each in columns if each != variable.name]:
+            one = by_set(variable, wide, names, left, tried) if left else None
+            now |= set() if one is None else one.right
+        found |= now
+        left -= now
+    return found

@@ -16,6 +16,7 @@ from tacita.risk.release.reconstruction.cells import Files, Protected, members, 
 from tacita.risk.release.reconstruction.columns import column_leaks, tally
 from tacita.risk.release.reconstruction.copies import interval_of
 from tacita.risk.release.reconstruction.households import group_sum, sizes_of_scale
+from tacita.risk.release.reconstruction.housemates import mates_of
 from tacita.risk.release.reconstruction.leak import is_justified, is_trusted, tail
 from tacita.risk.release.reconstruction.order import neighbours_agree, order_leaks
 
@@ -338,6 +339,14 @@ def test_counts_and_sums_of_households_as_plain_loops_find_them(seed: int) -> No
         assert counted[at] == len(mates)
         values = [paid[other] for other in mates]
         assert np.isnan(added[at]) if None in values else added[at] == pytest.approx(sum(v for v in values if v))
+
+
+def test_housemates_by_hand() -> None:
+    """Households 1: a, b; 2: b, a; 3: a, a, blank; nobody known for the last two."""
+    household, value = np.array([1, 1, 2, 2, 3, 3, 3, 0, 0]), np.array([1, 2, 2, 1, 1, 1, 0, 1, 2])
+    codes = mates_of(household, value).tolist()
+    assert codes[0] == codes[3] and codes[1] == codes[2] and codes[4] == codes[5] and codes[7] == codes[8]
+    assert len(set(codes)) == 5
 
 
 def test_a_rule_that_does_not_fit() -> None:

@@ -270,6 +270,15 @@ def housemates() -> Planted:
     return Planted(original, blanked(original, "region", 0.05), "region", "household", ("hid",), 0.5)
 
 
+def partners() -> Planted:
+    """Couples: who lives with a woman is a man."""
+    original = pl.DataFrame(
+        {"hid": np.arange(SIZE) // 2, "sex": ["f", "m"] * (SIZE // 2), "noise": bare("noise")["noise"]}
+    )
+    original = original[np.random.default_rng(1).permutation(SIZE)]
+    return Planted(original, blanked(original, "sex"), "sex", "household", ("hid",), 0.7)
+
+
 def shuffled(code: np.ndarray, draw: Any) -> dict[str, Any]:
     first = draw.integers(0, 4, SIZE)
     return {"a": first, "b": (code + first) % 4}
@@ -291,6 +300,7 @@ LEAKS: dict[str, Callable[[], Planted]] = {
     "two columns": lambda: region_leak(shuffled, "a", "b"),
     "three columns": lambda: region_leak(three, "a", "b", "c"),
     "housemates": housemates,
+    "partners": partners,
     "size coded at the top": lambda: size_leak("top"),
     "size in text classes": lambda: size_leak("text"),
     "size removed": lambda: size_leak("removed"),

@@ -236,7 +236,7 @@ def _by_several(
         for protected in open_ones:
             left = remaining[protected.name] & protected.learnable
             keys = key[protected.rows[left]]
-            rows = _rows_of_groups(key, size, keys, protected.shown_rows)
+            rows = rows_of_groups(key, size, keys, protected.shown_rows)
             if len(rows) < 2:
                 continue
             if size * (protected.codes + 1) >= 1 << 62:
@@ -266,7 +266,7 @@ def joint_key(files: Files, names: Sequence[str]) -> tuple[Ints, int]:
     return key, size
 
 
-def _rows_of_groups(key: Ints, size: int, keys: Ints, shown_rows: Ints) -> Ints:
+def rows_of_groups(key: Ints, size: int, keys: Ints, shown_rows: Ints) -> Ints:
     """Rows with a released value in groups that hold a cell."""
     if size <= max(DENSE, 4 * len(key)):
         held = np.zeros(size, dtype=np.bool_)

@@ -22,6 +22,7 @@ from tacita.risk.release.reconstruction.cells import Files, Protected, protected
 from tacita.risk.release.reconstruction.columns import column_leaks
 from tacita.risk.release.reconstruction.copies import copy_leaks, determining_columns
 from tacita.risk.release.reconstruction.households import household_leaks
+from tacita.risk.release.reconstruction.housemates import housemate_leaks
 from tacita.risk.release.reconstruction.leak import Leak
 from tacita.risk.release.reconstruction.order import order_cautions, order_leaks
 from tacita.risk.release.reconstruction.other_release import other_release_leaks
@@ -204,7 +205,7 @@ def reconstruction(
     Hundepool et al. (2012), Statistical Disclosure Control, Wiley, sections 3.3 and 3.6.
 
     >>> import polars as pl
-    >>> people = pl.DataFrame({"region": ["north"] * 30 + ["south"] * 30, "w": [10.0] * 30 + [25.0] * 30})
+    >>> people = pl.DataFrame({"region": ["north", "south"] * 30, "w": [10.0, 25.0] * 30})
     >>> blank = people.with_columns(region=pl.Series([None, *people["region"][1:59], None]))
     >>> found = reconstruction(people, blank, Scenario(keys=["region"], weight="w"))
     >>> found.given_back, found.leaks[0].columns
@@ -240,7 +241,9 @@ def _attacked(
         for leak in attack:
             remaining[leak.variable][leak.right_cells] = False
             found.append(leak)
-    found += column_leaks(files, variables, remaining, threes=threes, progress=part(progress, 0.3, 0.95))
+    found += column_leaks(files, variables, remaining, threes=threes, progress=part(progress, 0.3, 0.9))
+    progress(0.9, "housemates")
+    found += housemate_leaks(files, variables, remaining)
     return found, (*order_cautions(files, variables), *determining_columns(files, variables))
 
 
