@@ -69,8 +69,8 @@ def test_housemates_show_it() -> None:
     released = original.with_columns(region=pl.Series([None, *original["region"][1:39], None]))
     found = tc.risk.reconstruction(original, released, tc.Scenario(keys=["region"], household="hid"))
     kinds = {leak.kind: leak for leak in found.leaks}
-    assert kinds["household"].right == 2
-    assert kinds["household"].repair == "suppress it for all members of a household"
+    assert kinds["housemates"].right == 2
+    assert kinds["housemates"].repair == "suppress it for all members of a household"
 
 
 def test_a_wrong_guess_is_counted_beside() -> None:
@@ -170,21 +170,29 @@ def test_identifiers_and_order_of_the_original() -> None:
 def test_the_limit_of_a_policy() -> None:
     original = survey()
     released = original.with_columns(region=pl.Series([None, *original["region"][1:39], None]))
-    policy = tc.Policy(k=None, risk=None, rate=None, limits={"reconstruction": 0})
+    policy = tc.Policy(k=None, risk=None, rate=None)
     profile = tc.assess(released, tc.Scenario(keys=["sex"], weight="w"), policy, original=original)
     (verdict,) = profile.verdicts()
     assert (verdict.holds, verdict.value) == (False, 2)
+    assert verdict.name == "given_back"
     assert verdict.why.startswith("reconstruction: the number of protected cells that are given back is 2, at most 0")
+
+
+def test_giving_nothing_back_alone_makes_nothing_safe() -> None:
+    """A policy without any limit on risk has no verdict, also where a release is held against its original."""
+    original = survey()
+    policy = tc.Policy(k=None, risk=None, rate=None)
+    profile = tc.assess(original, tc.Scenario(keys=["sex"], weight="w"), policy, original=original)
+    assert (profile.verdicts(), profile.safe) == ((), False)
 
 
 def test_records_of_cells_that_are_given_back() -> None:
     original, released = leaking()
     found = tc.risk.reconstruction(original, tc.Data.of(released).take(np.arange(40)[::-1]), WHO)
     assert found.record_columns()["cells_given_back"].tolist() == [1] + [0] * 38 + [1]
-    assert found.unsafe_records(tc.Policy()) is None or tc.Policy().limit_of("reconstruction") is not None
-    policy = tc.Policy(limits={"reconstruction": 0})
-    assert found.unsafe_records(policy).tolist() == [True] + [False] * 38 + [True]
-    assert not found.unsafe_records(tc.Policy(limits={"reconstruction": 2})).any()
+    assert found.unsafe_records(tc.Policy(given_back=None)) is None
+    assert found.unsafe_records(tc.Policy()).tolist() == [True] + [False] * 38 + [True]
+    assert not found.unsafe_records(tc.Policy(given_back=2)).any()
 
 
 def test_tables_and_figure() -> None:

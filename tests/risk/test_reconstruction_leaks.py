@@ -267,7 +267,7 @@ def side_by_side() -> Planted:
 
 def housemates() -> Planted:
     original = bare("hid", "sex", "noise", "region")
-    return Planted(original, blanked(original, "region", 0.05), "region", "household", ("hid",), 0.5)
+    return Planted(original, blanked(original, "region", 0.05), "region", "housemates", ("hid",), 0.5)
 
 
 def partners() -> Planted:
@@ -276,7 +276,7 @@ def partners() -> Planted:
         {"hid": np.arange(SIZE) // 2, "sex": ["f", "m"] * (SIZE // 2), "noise": bare("noise")["noise"]}
     )
     original = original[np.random.default_rng(1).permutation(SIZE)]
-    return Planted(original, blanked(original, "sex"), "sex", "household", ("hid",), 0.7)
+    return Planted(original, blanked(original, "sex"), "sex", "housemates", ("hid",), 0.7)
 
 
 def shuffled(code: np.ndarray, draw: Any) -> dict[str, Any]:

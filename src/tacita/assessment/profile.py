@@ -155,7 +155,9 @@ class RiskProfile(Result):
             found += own
         if attacks and any(part.table.keys_not_valid for part in self.sets):
             found = [verdict for verdict in found if verdict.name.split(":")[0] not in BY_FREQUENCY]
-        return (*found, *self.not_measured)
+        listed = (*found, *self.not_measured)
+        # That nothing is given back is no verdict on who can be recognised.
+        return () if all(verdict.name == "given_back" and verdict.holds for verdict in listed) else listed
 
     @property
     def failures(self) -> tuple[str, ...]:

@@ -92,4 +92,4 @@ def _leak(protected: Protected, names: tuple[str, ...], guess: Ints, left: Bools
     if not is_justified(int(right.sum()), int(covered.sum()), chance, tried):
         return None
     how = f"what housemates ({names[0]!r}) show of it" + "".join(f", and {each!r}" for each in names[1:])
-    return leak(protected, "household", names, how, "suppress it for all members of a household", covered, right)
+    return leak(protected, "housemates", names, how, "suppress it for all members of a household", covered, right)

@@ -25,7 +25,7 @@ class Leak:
     variable: str
     """The protected variable."""
     kind: str
-    """How: `columns`, `household`, `copy`, `arithmetic`, `order`, `relation` or `other release`."""
+    """How: `columns`, `household`, `housemates`, `copy`, `arithmetic`, `order`, `relation` or `other release`."""
     columns: tuple[str, ...]
     """The released columns that give it away."""
     how: str
