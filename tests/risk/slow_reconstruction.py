@@ -81,8 +81,15 @@ def justified(right: int, covered: int, chance: float, tried: int) -> bool:
     return halfway or bool(binom.sf(right - 1, covered, chance) <= LEVEL / tried)
 
 
-def by_set(variable: Variable, released: Rows, names: tuple[str, ...], cells: set[int], tried: int) -> Found | None:
-    """What one set of columns gives back of some cells."""
+def by_set(
+    variable: Variable,
+    released: Rows,
+    names: tuple[str, ...],
+    cells: set[int],
+    tried: int,
+    misled: dict[str, Found] | None = None,
+) -> Found | None:
+    """What one set of columns gives back of some cells; trusted guesses that are no better than others go to misled."""
     groups: dict[Any, Counter[Any]] = defaultdict(Counter)
     keys = [tuple(same(row[name]) for name in names) for row in released]
     held = {keys[at] for at in cells}
@@ -132,7 +139,13 @@ def by_set(variable: Variable, released: Rows, names: tuple[str, ...], cells: se
     guess = {at: top_of[keys[at]] for at in cells if keys[at] in trusty and top_of[keys[at]] is not None}
     covered = sorted(at for at, value in guess.items() if value != variable.shown[at])
     right = {at for at in covered if guess[at] in variable.accepted(at)}
-    if not covered or not justified(len(right), len(covered), variable.chance(covered, right), tried):
+    if not covered:
+        return None
+    if not justified(len(right), len(covered), variable.chance(covered, right), tried):
+        if misled is not None:
+            so_far = misled.setdefault(variable.name, Found(set(), set()))
+            so_far.right.update(right)
+            so_far.wrong.update(set(covered) - right)
         return None
     return Found(right, set(covered) - right)
 
@@ -164,7 +177,12 @@ def views_of(released: Rows, name: str) -> dict[str, list[Any]]:
 
 
 def by_columns(
-    original: Rows, released: Rows, threes: bool = True, gone: dict[str, set[int]] | None = None, views: bool = False
+    original: Rows,
+    released: Rows,
+    threes: bool = True,
+    gone: dict[str, set[int]] | None = None,
+    views: bool = False,
+    misled: dict[str, Found] | None = None,
 ) -> dict[tuple[str, tuple[str, ...]], Found]:
     """By variable and set of columns what is given back: single columns, pairs, and threes among at most 12."""
     columns = usable(released)
@@ -185,7 +203,7 @@ def by_columns(
                 cells = every if size == 1 else left
                 if name in names or not cells or (names[0] in parts and parts[names[0]][0] == name):
                     continue
-                one = by_set(variable, wide, names, cells, tried)
+                one = by_set(variable, wide, names, cells, tried, misled)
                 if one is not None:
                     found[name, names] = one
                     now |= one.right

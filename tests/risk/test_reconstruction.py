@@ -85,6 +85,23 @@ def test_a_wrong_guess_is_counted_beside() -> None:
     assert (variable.protected, variable.given_back, variable.guessed_wrong, variable.not_told) == (6, 5, 1, 0)
 
 
+def test_misleading_rules_are_counted_beside() -> None:
+    """The weight tells every region that is shown, and those that were blanked are just the exceptions but one."""
+    original = survey().drop("hid", "sex")[np.random.default_rng(3).permutation(40)]
+    true = [*original["region"]]
+    for at in range(4):
+        true[at] = {"north": "south", "south": "north"}[true[at]]
+    original = original.with_columns(region=pl.Series(true))
+    released = original.with_columns(region=pl.Series([None] * 5 + true[5:]))
+    found = tc.risk.reconstruction(original, released, WHO)
+    (variable,) = found.variables
+    assert (variable.given_back, variable.guessed_wrong, variable.not_told) == (0, 0, 5)
+    assert (variable.misled, variable.right_by_chance, found.misled) == (4, 1, 4)
+    assert found.to_dict()["misled"] == found.by_variable()["misled"][0] == 4
+    told = "misleading: rules that an intruder would trust cover 5 of the 5 cells of region that nothing tells, and"
+    assert f"{told} are right for 1" in str(found)
+
+
 def test_unanimous_small_groups_are_no_deduction() -> None:
     """Pairs and threes determine blanks everywhere in small groups: noise, and nothing is claimed."""
     draw = np.random.default_rng(1)
@@ -199,7 +216,7 @@ def test_tables_and_figure() -> None:
     original = survey()
     released = original.with_columns(region=pl.Series([None, *original["region"][1:39], None]))
     found = tc.risk.reconstruction(original, released, WHO)
-    assert found.by_variable().rows() == [("region", "suppressed", 2, 2, 0, 0)]
+    assert found.by_variable().rows() == [("region", "suppressed", 2, 2, 0, 0, 0, 0)]
     assert found.by_leak()["right"].to_list() == [leak.right for leak in found.leaks]
     assert found.to_dict()["given_back"] == 2
     points = reconstruction_points(found)
@@ -404,6 +421,14 @@ def random_files(seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     return original, released
 
 
+def exceptional_files(seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The same, but the regions that are blanked are any: what the shown ones teach misleads."""
+    original, released = random_files(seed)
+    anything = pl.Series(np.random.default_rng(seed).choice(list("abcd"), original.height))
+    region = pl.when(released["region"].is_null()).then(anything).otherwise(pl.col("region"))
+    return original.with_columns(region=region), released
+
+
 def learned(original: pl.DataFrame, released: pl.DataFrame, threes: str) -> dict[Any, Any]:
     files = files_of(original, released)
     variables: list[Protected] = list(protected_variables(files))
@@ -424,10 +449,30 @@ def test_columns_as_plain_loops_find_them(seed: int) -> None:
     assert learned(original, released, "all") == expected
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_misleading_rules_as_plain_loops_find_them(seed: int) -> None:
+    original, released = exceptional_files(seed)
+    expected: dict[str, slow.Found] = {}
+    slow.by_columns(original.to_dicts(), released.to_dicts(), misled=expected)
+    files = files_of(original, released)
+    variables = list(protected_variables(files))
+    list(
+        column_leaks(files, variables, {each.name: np.ones(len(each), dtype=bool) for each in variables}, threes="all")
+    )
+    for each in variables:
+        wanted = expected.get(each.name, slow.Found(set(), set()))
+        assert set(each.rows[each.misleading.right].tolist()) == wanted.right
+        assert set(each.rows[each.misleading.wrong].tolist()) == wanted.wrong
+
+
 def test_the_random_files_have_leaks() -> None:
     found = [slow.by_columns(*(each.to_dicts() for each in random_files(seed))) for seed in range(60)]
     sizes = [len(names) for each in found for _, names in each]
     assert min(sizes.count(1), sizes.count(2)) >= 5
+    misled: list[dict[str, slow.Found]] = [{} for _ in range(60)]
+    for seed in range(60):
+        slow.by_columns(*(each.to_dicts() for each in exceptional_files(seed)), misled=misled[seed])
+    assert sum("region" in each for each in misled) >= 10
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -14,6 +14,7 @@ from tacita import frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.risk.release.reconstruction.misleading import Misleading
 from tacita.risk.release.reconstruction.values import (
     is_number,
     numbers_of,
@@ -52,6 +53,11 @@ class Protected:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @cached_property
+    def misleading(self) -> Misleading:
+        """What rules say that an intruder would trust but should not; attacks add to it."""
+        return Misleading(len(self))
 
     @cached_property
     def is_protected(self) -> Bools:

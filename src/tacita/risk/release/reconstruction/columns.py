@@ -25,9 +25,8 @@ from tacita.risk.release.reconstruction.leak import (
     HIT_RATE,
     LEVEL,
     Leak,
-    chance_of_codes,
-    is_justified,
     is_trusted,
+    judged_codes,
     leak,
     tail,
 )
@@ -282,15 +281,13 @@ def _leak(
     search: Search, protected: Protected, names: tuple[str, ...], words: str, guess: Ints, cells: Bools
 ) -> Leak | None:
     """A leak, if the guesses of the cells are right more often than without the columns."""
-    covered = protected.is_guess(guess) & cells
-    right = protected.is_right(guess) & covered
-    chance = chance_of_codes(protected, covered, right)
-    if not is_justified(int(right.sum()), int(covered.sum()), chance, search.tried):
+    known = judged_codes(protected, guess, cells, search.tried)
+    if known is None:
         return None
     if names == (search.files.household,) and words == repr(names[0]):
         how, repair = f"housemates ({words}) who show it", "suppress it for all members of a household"
-        return leak(protected, "housemates", names, how, repair, covered, right)
-    return leak(protected, "columns", names, words, _repair(protected, names), covered, right)
+        return leak(protected, "housemates", names, how, repair, *known)
+    return leak(protected, "columns", names, words, _repair(protected, names), *known)
 
 
 def _repair(protected: Protected, names: tuple[str, ...]) -> str:

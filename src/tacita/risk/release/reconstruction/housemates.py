@@ -15,7 +15,7 @@ import numpy as np
 from tacita.arrays import Bools, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.columns import guesses, rows_of_groups, tally
-from tacita.risk.release.reconstruction.leak import Leak, chance_of_codes, is_justified, leak
+from tacita.risk.release.reconstruction.leak import Leak, judged_codes, leak
 
 
 def mates_of(household: Ints, value: Ints) -> Ints:
@@ -86,10 +86,8 @@ def _with_another(
 
 
 def _leak(protected: Protected, names: tuple[str, ...], guess: Ints, left: Bools, tried: int) -> Leak | None:
-    covered = protected.is_guess(guess) & left
-    right = protected.is_right(guess) & covered
-    chance = chance_of_codes(protected, covered, right)
-    if not is_justified(int(right.sum()), int(covered.sum()), chance, tried):
+    told = judged_codes(protected, guess, left, tried)
+    if told is None:
         return None
     how = f"what housemates ({names[0]!r}) show of it" + "".join(f", and {each!r}" for each in names[1:])
-    return leak(protected, "housemates", names, how, "suppress it for all members of a household", covered, right)
+    return leak(protected, "housemates", names, how, "suppress it for all members of a household", *told)

@@ -25,7 +25,8 @@ class Leak:
     variable: str
     """The protected variable."""
     kind: str
-    """How: `columns`, `household`, `housemates`, `copy`, `arithmetic`, `order`, `relation` or `other release`."""
+    """How: `columns`, `household`, `housemates`, `copy`, `arithmetic`, `order`, `relation`, `learner` or
+    `other release`."""
     columns: tuple[str, ...]
     """The released columns that give it away."""
     how: str
@@ -93,6 +94,19 @@ def is_justified(right: int, covered: int, chance: float, tried: int = 1) -> boo
         return False
     halfway = 2 * right >= (1 + chance) * covered
     return halfway or bool(tail(right, covered, chance) <= LEVEL / max(tried, 1))
+
+
+def judged_codes(protected: Protected, guess: Ints, cells: Bools, tried: int) -> tuple[Bools, Bools] | None:
+    """By cell whether it is guessed, and whether right; None unless trust in the guesses is justified.
+
+    `guess` is by protected cell what an intruder trusts, 0 for nothing. Where he should not, it is noted as misleading.
+    """
+    covered = protected.is_guess(guess) & cells
+    right = protected.is_right(guess) & covered
+    if is_justified(int(right.sum()), int(covered.sum()), chance_of_codes(protected, covered, right), tried):
+        return covered, right
+    protected.misleading.add(covered, right)
+    return None
 
 
 def chance_of_codes(protected: Protected, covered: Bools, right: Bools) -> float:

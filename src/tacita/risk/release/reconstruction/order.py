@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tacita.arrays import Floats, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected
-from tacita.risk.release.reconstruction.leak import Leak, chance_of_codes, is_justified, is_trusted, leak
+from tacita.risk.release.reconstruction.leak import Leak, is_trusted, judged_codes, leak
 from tacita.risk.release.reconstruction.values import is_number
 
 ROWS = "(order of the rows)"
@@ -74,12 +74,12 @@ def _by_neighbours(files: Files, protected: Protected, name: str, tried: int) ->
     hits = int((of_shown == value[value > 0])[covered].sum())
     if not is_trusted(hits, int(covered.sum()), float(protected.shares.max()), tried):
         return None
-    told, right = protected.is_guess(guess) & protected.learnable, protected.is_right(guess)
-    if not is_justified(int((told & right).sum()), int(told.sum()), chance_of_codes(protected, told, right), tried):
+    known = judged_codes(protected, guess, protected.learnable, tried)
+    if known is None:
         return None
     what = "the rows before and after it" if name == ROWS else f"the records next to it by {name!r}"
     repair = "put the records into random order" if name == ROWS else f"renew {name!r}, coarsen it or remove it"
-    return leak(protected, "order", (name,), what, repair, told, right)
+    return leak(protected, "order", (name,), what, repair, *known)
 
 
 def order_cautions(files: Files, variables: Sequence[Protected]) -> Iterator[str]:

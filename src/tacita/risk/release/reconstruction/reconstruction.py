@@ -63,6 +63,11 @@ class Reconstruction(Result):
         return sum(each.guessed_wrong for each in self.variables)
 
     @property
+    def misled(self) -> int:
+        """Protected cells that no attack tells, and of which an intruder would trust a wrong guess."""
+        return sum(each.misled for each in self.variables)
+
+    @property
     def headline(self) -> str:
         """How many protected cells the release gives back."""
         if not self.variables:
@@ -79,10 +84,10 @@ class Reconstruction(Result):
         """By variable, and by leak."""
         if not self.variables:
             return ()
-        names = ("variable", "protected", "given back", "share", "guessed wrong", "not told")
+        names = ("variable", "protected", "given back", "share", "guessed wrong", "not told", "misled")
         rows = tuple(
             (f"{v.name} ({v.how})", v.protected, v.given_back, Percent(v.given_back / v.protected), v.guessed_wrong,
-             v.not_told)
+             v.not_told, v.misled)
             for v in self.variables
         )  # fmt: skip
         found = [Table(names, rows)]
@@ -94,9 +99,10 @@ class Reconstruction(Result):
         return found
 
     def sentences(self) -> Sequence[str]:
-        """The least repairs."""
+        """The least repairs, and how far rules that an intruder would trust mislead him."""
+        misleading = [each.misleading_rules for each in self.variables if each.misled]
         repairs = dict.fromkeys(f"{each.variable}: {each.repair}" for each in self.leaks[:SHOWN_LEAKS])
-        return [f"repair of {text}" for text in list(repairs)[:5]]
+        return [*(f"repair of {text}" for text in list(repairs)[:5]), *misleading[:5]]
 
     def to_frame(self) -> frame.Frame:
         """One row per cell that is guessed: record number, variable, whether the guess is right, and how it is told.
@@ -142,9 +148,11 @@ class Reconstruction(Result):
 
     def by_variable(self) -> frame.Frame:
         """One row per protected variable."""
-        names = ("variable", "how", "protected", "given_back", "guessed_wrong", "not_told")
-        kinds: tuple[Any, ...] = (str, str, int, int, int, int)
-        rows = [(v.name, v.how, v.protected, v.given_back, v.guessed_wrong, v.not_told) for v in self.variables]
+        names = ("variable", "how", "protected", "given_back", "guessed_wrong", "not_told", "misled", "right_by_chance")
+        kinds: tuple[Any, ...] = (str, str, *[int] * 6)
+        rows = [
+            tuple(getattr(each, "name" if name == "variable" else name) for name in names) for each in self.variables
+        ]
         return frame.rows(dict(zip(names, kinds, strict=True)), rows)
 
     def by_leak(self) -> frame.Frame:
@@ -160,6 +168,7 @@ class Reconstruction(Result):
             "protected": self.protected,
             "given_back": self.given_back,
             "guessed_wrong": self.guessed_wrong,
+            "misled": self.misled,
             "variables": self.by_variable().to_dicts(),
             "leaks": [each.to_dict() for each in self.leaks],
         }

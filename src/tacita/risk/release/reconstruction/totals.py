@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tacita import check
 from tacita.arrays import Bools, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.leak import Leak
@@ -27,6 +28,10 @@ class ProtectedVariable:
     """By protected cell: whether an attack gives it back."""
     wrong: Bools = field(repr=False)
     """By protected cell: whether attacks guess it, all of them wrong."""
+    misleading: Bools = field(repr=False)
+    """By protected cell: whether no attack tells it, and rules that an intruder would trust guess it, all wrong."""
+    by_chance: Bools = field(repr=False)
+    """By protected cell: whether no attack tells it, and one of those rules happens to be right."""
     record: Ints = field(repr=False)
     """By protected cell: the number of its record."""
 
@@ -51,6 +56,29 @@ class ProtectedVariable:
         return self.protected - self.given_back - self.guessed_wrong
 
     @property
+    def misled(self) -> int:
+        """Of the cells that no attack tells, those that rules guess which an intruder would trust, none of them right.
+
+        Such rules hold on rows that show both, and on the protected cells are no better than a guess without them.
+        """
+        return int(self.misleading.sum())
+
+    @property
+    def right_by_chance(self) -> int:
+        """Of the cells that no attack tells, those that one of these rules happens to get right."""
+        return int(self.by_chance.sum())
+
+    @property
+    def misleading_rules(self) -> str:
+        """How far such rules lead astray, in words."""
+        covered = self.misled + self.right_by_chance
+        right = f"{self.right_by_chance:,}" if self.right_by_chance else "none"
+        return (
+            f"misleading: rules that an intruder would trust cover {covered:,} of the "
+            f"{check.counted(self.not_told, 'cell')} of {self.name} that nothing tells, and are right for {right}"
+        )
+
+    @property
     def how(self) -> str:
         """What was done to the variable."""
         if self.removed:
@@ -73,5 +101,7 @@ def totals(files: Files, protected: Protected, leaks: Sequence[Leak]) -> Protect
         changed=int((~protected.suppressed).sum()),
         right=right,
         wrong=wrong & ~right,
+        misleading=protected.misleading.wrong & ~protected.misleading.right & ~right & ~wrong,
+        by_chance=protected.misleading.right & ~right & ~wrong,
         record=files.released.record[protected.rows],
     )
