@@ -166,12 +166,12 @@ def column_leaks(
     search = Search(files, learnable, tried)
     telling = dict.fromkeys(groups, 0.0)
     found = list(_by_one(search, ones, views, remaining, telling, progress))
-    yield from _settled(found, remaining)
+    yield from settled(found, remaining)
     found = list(_by_several(search, list(combinations(groups, 2)), remaining, progress))
-    yield from _settled(found, remaining)
+    yield from settled(found, remaining)
     if threes != "none":
         chosen = sorted(groups, key=lambda name: -telling[name])[:several]
-        yield from _settled(list(_by_several(search, list(combinations(chosen, 3)), remaining, progress)), remaining)
+        yield from settled(list(_by_several(search, list(combinations(chosen, 3)), remaining, progress)), remaining)
 
 
 def _can_tell(files: Files, name: str) -> bool:
@@ -180,7 +180,7 @@ def _can_tell(files: Files, name: str) -> bool:
     return bool(len(codes)) and bool((codes != codes[0]).any())
 
 
-def _settled(found: list[Leak], remaining: dict[str, Bools]) -> list[Leak]:
+def settled(found: list[Leak], remaining: dict[str, Bools]) -> list[Leak]:
     """The leaks, their cells taken from those that are left."""
     for each in found:
         remaining[each.variable][each.right_cells] = False

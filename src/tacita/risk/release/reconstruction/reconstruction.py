@@ -19,11 +19,12 @@ from tacita.progress import Progress, no_progress, part
 from tacita.result import Percent, Result, Table
 from tacita.risk.release.reconstruction.arithmetic import arithmetic_leaks
 from tacita.risk.release.reconstruction.cells import Files, Protected, protected_variables
-from tacita.risk.release.reconstruction.columns import column_leaks
+from tacita.risk.release.reconstruction.columns import column_leaks, settled
 from tacita.risk.release.reconstruction.copies import copy_leaks, determining_columns
 from tacita.risk.release.reconstruction.households import household_leaks
 from tacita.risk.release.reconstruction.housemates import housemate_leaks
 from tacita.risk.release.reconstruction.leak import Leak
+from tacita.risk.release.reconstruction.learner import learner_leaks
 from tacita.risk.release.reconstruction.order import order_cautions, order_leaks
 from tacita.risk.release.reconstruction.other_release import other_release_leaks
 from tacita.risk.release.reconstruction.relations import relation_leaks
@@ -198,6 +199,7 @@ def reconstruction(
     threes: Annotated[
         Literal["telling", "all", "none"], Doc("Sets of three columns: of the 12 most telling columns, of all, none.")
     ] = "telling",
+    learner: Annotated[bool, Doc("Whether boosted trees are tried on what is left; needs `tacita[learners]`.")] = False,
     unit: Annotated[str | None, Doc("The column that identifies records; record numbers or rows unless given.")] = None,
     progress: Progress = no_progress,
 ) -> Reconstruction:
@@ -206,9 +208,10 @@ def reconstruction(
     A cell is protected if the release does not show its original value: the variable was removed, or the cell was
     suppressed, recoded, rounded, coded or perturbed. The release is attacked with everything that it contains: copies
     and functions of a variable, other columns alone, in pairs and in threes, housemates and counts of them, the order
-    of rows and identifiers, declared relations and totals, another release. A rule counts if an intruder would trust
-    it, from the rows that show both, and if the office, who knows the truth, finds that it is right significantly more
-    often than a guess without it. What it gets right is given back; what it gets wrong is printed beside.
+    of rows and identifiers, declared relations and totals, another release, and on request a learner. A rule counts if
+    an intruder would trust it, from the rows that show both, and if the office, who knows the truth, finds that it is
+    right significantly more often than a guess without it. What it gets right is given back; what it gets wrong is
+    printed beside, and so are cells of which rules that do not count would mislead an intruder.
 
     Reference: the attack is the one of inference or attribute disclosure by deterministic and statistical relations;
     Hundepool et al. (2012), Statistical Disclosure Control, Wiley, sections 3.3 and 3.6.
@@ -223,8 +226,12 @@ def reconstruction(
     progress(0.0, "comparing the files")
     files = _files(original, released, scenario, unit, rules)
     chosen = tuple(each for each in protected_variables(files) if variables is None or each.name in variables)
-    found, cautions = _attacked(files, chosen, other, unit, threes, progress)
-    progress(0.95, "counting cells")
+    remaining = {each.name: np.ones(len(each), dtype=np.bool_) for each in chosen}
+    found, cautions = _attacked(files, chosen, remaining, other, unit, threes, progress)
+    if learner:
+        progress(0.92, "boosted trees")
+        found += learner_leaks(files, chosen, remaining)
+    progress(0.97, "counting cells")
     told = tuple(totals(files, each, found) for each in chosen)
     ordered = sorted(found, key=lambda each: (-each.right, len(each.columns)))
     return Reconstruction(files.released.record, told, tuple(ordered), cautions)
@@ -240,10 +247,15 @@ def _files(original: Data, released: Data, scenario: Scenario, unit: str | None,
 
 @np.errstate(all="ignore")
 def _attacked(
-    files: Files, variables: Sequence[Protected], other: Any, unit: str | None, threes: str, progress: Progress
+    files: Files,
+    variables: Sequence[Protected],
+    remaining: dict[str, Bools],
+    other: Any,
+    unit: str | None,
+    threes: str,
+    progress: Progress,
 ) -> tuple[list[Leak], tuple[str, ...]]:
     """Every leak, and what else is to be said; formulas that are tried may divide by zero or overflow."""
-    remaining = {each.name: np.ones(len(each), dtype=np.bool_) for each in variables}
     found: list[Leak] = []
     for at, attack in enumerate(_first_attacks(files, variables, remaining, other, unit)):
         progress(0.05 + 0.04 * at, "copies, functions, households, order")
@@ -252,7 +264,7 @@ def _attacked(
             found.append(leak)
     found += column_leaks(files, variables, remaining, threes=threes, progress=part(progress, 0.3, 0.9))
     progress(0.9, "housemates")
-    found += housemate_leaks(files, variables, remaining)
+    found += settled(list(housemate_leaks(files, variables, remaining)), remaining)
     return found, (*order_cautions(files, variables), *determining_columns(files, variables))
 
 
