@@ -4,6 +4,7 @@ A new measure must be added to `EXAMPLES`, with each of its options in some exam
 """
 
 import itertools
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,8 @@ EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {
     "reconstruction": (
         {},
         {"rules": ["income >= 0"], "other": ORIGINAL, "threes": "all", "unit": "id"},
+        # Boosted trees come with an extra: without it, that they are not asked for.
+        {"variables": ["income", "region"], "learner": find_spec("sklearn") is not None, "threes": "none"},
     ),
     "mixed_uniqueness": ({"tolerance": 500.0}, {"tolerance": {"income": 0.1}, "relative": True}),
     "dominance": ({}, {"variable": "w", "by": ["region"], "n": 2, "k": 60.0, "p": 20.0}),

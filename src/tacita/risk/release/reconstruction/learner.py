@@ -32,7 +32,7 @@ MOST_ROWS = 50_000
 LEAST_OF_VALUE = 10
 """Rows that show a value, from which on it is guessed."""
 MOST_VALUES = 40
-"""Different values that are told apart, the most frequent ones; a variable with more, all numbers, is told as a number."""
+"""Different values that are told apart, the most frequent ones; numbers of which there are more are told as numbers."""
 MOST_CATEGORIES = 250
 """Categories of a column that trees can tell apart one by one; those of others are taken in their order."""
 ASKED = 2_000
@@ -104,7 +104,7 @@ def telling_columns(features: Matrix, learned: Learned, rows: Ints, loss: Callab
 
 def learner_leaks(files: Files, variables: Sequence[Protected], remaining: dict[str, Bools]) -> Iterator[Leak]:
     """Leaks by a learner, of the cells that nothing else gives back."""
-    trees = _trees()
+    trees, one_thread = _trees()
     for protected in variables:
         left = remaining[protected.name]
         names = [name for name in files.columns if name != protected.name and files.distinct(name) > 1]
@@ -112,17 +112,20 @@ def learner_leaks(files: Files, variables: Sequence[Protected], remaining: dict[
             continue
         shown = len(np.unique(protected.shown[protected.shown_rows]))
         numeric = protected.numbers is not None and protected.released_numbers is not None and shown > MOST_VALUES
-        found = (_number if numeric else _category)(files, protected, names, left, trees)
+        with one_thread(limits=1, user_api="openmp"):
+            found = (_number if numeric else _category)(files, protected, names, left, trees)
         if found is not None:
             yield found
 
 
-def _trees() -> Any:
+def _trees() -> tuple[Any, Any]:
+    """The trees, and what keeps them to one thread: sums in one order, and no waiting for processors that are busy."""
     try:
         from sklearn import ensemble
+        from threadpoolctl import threadpool_limits
     except ImportError:
         raise TacitaError('learner=True needs scikit-learn; install it with pip install "tacita[learners]".') from None
-    return ensemble
+    return ensemble, threadpool_limits
 
 
 def _features(files: Files, names: Sequence[str], rows: Ints) -> tuple[Matrix, list[bool]]:

@@ -18,6 +18,7 @@ from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress, part
 from tacita.result import Percent, Result, Table
 from tacita.risk.release.reconstruction.arithmetic import arithmetic_leaks
+from tacita.risk.release.reconstruction.bounds import bound_leaks
 from tacita.risk.release.reconstruction.cells import Files, Protected, protected_variables
 from tacita.risk.release.reconstruction.columns import column_leaks, settled
 from tacita.risk.release.reconstruction.copies import copy_leaks, determining_columns
@@ -265,6 +266,7 @@ def _attacked(
     found += column_leaks(files, variables, remaining, threes=threes, progress=part(progress, 0.3, 0.9))
     progress(0.9, "housemates")
     found += settled(list(housemate_leaks(files, variables, remaining)), remaining)
+    found += settled(list(bound_leaks(files, variables, remaining)), remaining)
     return found, (*order_cautions(files, variables), *determining_columns(files, variables))
 
 
