@@ -22,6 +22,10 @@ MOST_ROLES = 12
 """Different values up to which a column may tell roles."""
 MOST_VALUES = 40
 """Different values up to which it is asked whether every household has one."""
+SCREENED = 2_000
+"""Rows, in whole households, on which bounds are tried first."""
+LEAST_CORRELATION = 0.3
+"""Of a member's number with the others' mean of another column, from which on that column is tried."""
 LEAST_PAIRS = 20
 """Pairs of members that show both, from which on bounds are learned."""
 
@@ -117,29 +121,53 @@ def _by_lack(files: Files, protected: Protected, household: Ints, left: Bools) -
 
 def _by_bounds(files: Files, protected: Protected, household: Ints, left: Bools) -> Iterator[Leak]:
     """The one number that the numbers of housemates leave, by roles."""
-    assert protected.released_numbers is not None
-    several = np.bincount(household)[household] > 1
-    rows = np.flatnonzero(several & (household > 0))
+    rows = np.flatnonzero((household > 0) & (np.bincount(household)[household] > 1))
     cells = np.zeros(len(files), dtype=np.bool_)
     cells[protected.rows[left]] = True
     if not cells[rows].any() or not protected.unit:
         return
+    some = rows if len(rows) <= SCREENED else rows[household[rows] <= np.sort(household[rows])[SCREENED]]
     roles = [each for each in files.columns if each != protected.name and 2 <= files.distinct(each) <= MOST_ROLES]
-    measures = [
-        each
-        for each in files.columns
-        if each != files.household and files.numbers(each) is not None and files.distinct(each) > MOST_ROLES
-    ]
+    measures = [each for each in files.columns if each != files.household and _follows(files, protected, some, each)]
     for role in roles:
         for measure in measures:
+            if not _could_tell(files, protected, household, some, role, measure):
+                continue
             guess = np.full(len(files), np.nan)
             guess[rows] = _told(files, protected, household, rows, role, measure)
             guess[protected.rows[~left]] = np.nan
             known = judged(protected, guess, tried=len(roles) * len(measures))
             if known is not None:
-                how = f"bounds by {measure!r} of the other members ({files.household!r}), whose {role!r} is known"
+                how = f"bounds by {measure!r} of the other members ({files.household!r}), by their {role!r}"
                 columns = tuple(dict.fromkeys((str(files.household), role, measure)))
                 yield leak(protected, "household", columns, how, "suppress it for all members of a household", *known)
+
+
+def _follows(files: Files, protected: Protected, rows: Ints, measure: str) -> bool:
+    """Whether bounds are looked for: by the variable itself always, by others if they go with it on the whole."""
+    numbers, shown, household = files.numbers(measure), protected.released_numbers, files.codes(str(files.household))
+    if numbers is None or files.distinct(measure) <= MOST_ROLES or shown is None or household is None:
+        return False
+    if measure == protected.name:
+        return True
+    y, homes = numbers[rows], household[rows]
+    known = ~np.isnan(y)
+    count = np.bincount(homes[known], minlength=int(household.max()) + 1)[homes] - known
+    others = np.bincount(homes, np.nan_to_num(y), minlength=int(household.max()) + 1)[homes] - np.nan_to_num(y)
+    asked = ~np.isnan(shown[rows]) & (count > 0)
+    x, mean = shown[rows][asked], others[asked] / count[asked]
+    if len(x) < LEAST_PAIRS or not x.std() or not mean.std():
+        return False
+    return bool(abs(np.corrcoef(x, mean)[0, 1]) >= LEAST_CORRELATION)
+
+
+def _could_tell(files: Files, protected: Protected, household: Ints, some: Ints, role: str, measure: str) -> bool:
+    """Whether bounds tell some shown rows of a part of the households, most of them rightly."""
+    shown = protected.released_numbers
+    assert shown is not None
+    told = _told(files, protected, household, some, role, measure)
+    asked = ~np.isnan(told) & ~np.isnan(shown[some])
+    return bool(asked.any()) and bool((np.abs(told - shown[some]) < protected.unit)[asked].mean() >= 0.5)
 
 
 def _told(files: Files, protected: Protected, household: Ints, rows: Ints, role: str, measure: str) -> Floats:
