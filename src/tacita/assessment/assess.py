@@ -87,8 +87,9 @@ def assess(
     """Measure the risk of re-identification of every record and of the whole file.
 
     Takes Data, a path, any table or a release; returns one `RiskProfile`. `original` is the file that `data` is a
-    release of, which a `Release` knows: measures that compare the two, and their limits, then count too. `register` is a file of the population with the
-    same keys, where there is one: F is then known. `quantile` gives the risk at a low quantile of F, not its mean.
+    release of, which a `Release` knows: measures that compare the two, and their limits, then count too. `register` is
+    a file of the population with the same keys, where there is one: F is then known. `quantile` gives the risk at a low
+    quantile of F, not its mean.
 
     What the scenario calls for and what the policy limits is measured besides, and every measure named in `measures`:
     `"suda"`, `["suda", "loglinear_risk"]`, `"all"`, or a mapping of names to options,
