@@ -76,7 +76,10 @@ def test_every_item_is_there_once_with_a_state_and_a_way_out() -> None:
         ("weights", [tc.RoundWeights(base=300)], "done"),
         ("weights", [tc.Remove("w")], "not applicable"),
         ("households", [], "not done"),
-        ("households", [tc.Remove("household")], "not applicable"),
+        ("households", [tc.Remove("household"), tc.RandomOrder()], "not applicable"),
+        # The order tells who lives together as well as the identifier did.
+        ("households", [tc.Remove("household")], "not done"),
+        ("households", [tc.RandomOrder("within_households"), tc.Remove("household")], "not done"),
         ("small geography", [], "done"),
         ("small geography", [tc.Remove("region")], "not applicable"),
         # The population does not shrink because the weights go.

@@ -86,9 +86,10 @@ def assess(
 ) -> RiskProfile:
     """Measure the risk of re-identification of every record and of the whole file.
 
-    Takes Data, a path, or any table; returns one `RiskProfile`. `original` is the file that `data` is a release of:
-    measures that compare the two, and their limits, then count too. `register` is a file of the population with the
-    same keys, where there is one: F is then known. `quantile` gives the risk at a low quantile of F, not its mean.
+    Takes Data, a path, any table or a release; returns one `RiskProfile`. `original` is the file that `data` is a
+    release of, which a `Release` knows: measures that compare the two, and their limits, then count too. `register` is
+    a file of the population with the same keys, where there is one: F is then known. `quantile` gives the risk at a low
+    quantile of F, not its mean.
 
     What the scenario calls for and what the policy limits is measured besides, and every measure named in `measures`:
     `"suda"`, `["suda", "loglinear_risk"]`, `"all"`, or a mapping of names to options,
@@ -102,6 +103,8 @@ def assess(
     """
     progress(0.0, "reading")
     limits = checked_policy(policy)
+    # A release knows what it was made of: whoever assesses it need not remember to say so.
+    original = getattr(data, "original", None) if original is None else original
     data = at_the_door(data, checked(scenario)).remembering()
     register, original = (None if given is None else Data.of(given) for given in (register, original))
     if not scenario.sets:

@@ -320,8 +320,9 @@ class Data:
     def rebuilt(self) -> Data:
         """The same records with nothing of values that no record has (any more).
 
-        Columns are built anew, categories, their declared order and value labels are cut down to what occurs, and the
-        caller's own table, which holds what the values were, is let go. Empty texts become empty cells.
+        Columns are built anew, categories, their declared order, value labels and codes declared missing or not
+        applicable are cut down to what occurs, and the caller's own table, which holds what the values were, is let go.
+        Empty texts become empty cells.
         """
         empty = {name: where for name in self.columns if (where := frame.empty_texts(self.table, name)).any()}
         if empty:
@@ -377,13 +378,26 @@ def used_value_labels(data: Data, name: str) -> dict[Any, str]:
 
 
 def _of_values_present(data: Data, name: str) -> Variable:
-    """What is known of a variable, without labels and places in the order of values that no record has."""
+    """What is known of a variable, without labels, places in the order and declared codes of values that no record has.
+
+    A code for a missing value that was suppressed would stand in the file as one that somebody had.
+    """
     known = data.variable(name)
-    if not known.value_labels and not known.order:
+    if not (known.value_labels or known.order or known.missing or known.missing_ranges or known.not_applicable):
         return known
     present = set(frame.coded(data.table, name).values)
-    labels = {code: label for code, label in known.value_labels.items() if code in present}
-    return replace(known, value_labels=labels, order=tuple(value for value in known.order if value in present))
+    numbers = [value for value in present if isinstance(value, int | float | Decimal)]
+    return replace(
+        known,
+        value_labels={code: label for code, label in known.value_labels.items() if code in present},
+        order=tuple(value for value in known.order if value in present),
+        missing=tuple(code for code in known.missing if code in present),
+        missing_ranges=tuple(
+            (low, high) for low, high in known.missing_ranges if any(low <= value <= high for value in numbers)
+        ),
+        # The empty text stands for a blank, which is no value.
+        not_applicable=tuple(code for code in known.not_applicable if code == "" or code in present),
+    )
 
 
 def _compacted(codes: NDArray[Any], values: tuple[Any, ...]) -> Coded:

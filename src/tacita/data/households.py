@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,9 @@ def join_households(households: Any, persons: Any, on: str | Sequence[str]) -> D
     table = frame.table(
         {name: below.table[name] for name in below.columns} | {name: above.table[name][rows] for name in added}
     )
-    return Data(table, {**above.variables, **below.variables}, numbers_of_records=below.numbers_of_records)
+    # What the persons stood for before a step, and who is one unit, stays known.
+    kept = replace(below, native=None, changed=frozenset())
+    return replace(kept, table=table, variables={**above.variables, **below.variables})
 
 
 def split_households(data: Any, on: str | Sequence[str], household_variables: Sequence[str]) -> tuple[Data, Data]:
@@ -173,4 +176,7 @@ def _chosen(data: Data, names: Sequence[str], rows: Ints | None) -> Data:
     """Some variables, with what is known of them, of some or all records."""
     table = frame.table({name: data.table[name] if rows is None else data.table[name][rows] for name in names})
     known = {name: variable for name, variable in data.variables.items() if name in names}
-    return Data(table, known, numbers_of_records=data.numbers_of_records if rows is None else None)
+    if rows is not None:
+        return Data(table, known)
+    # What the persons stood for before a step, and who is one unit, stays known.
+    return replace(data, table=table, variables=known, native=None, changed=frozenset())

@@ -52,7 +52,7 @@ class State:
 
 
 def start(data: Any, scenario: Scenario, policy: Policy | None = None, seed: int | None = None) -> State:
-    """The state before the first step; without a seed a secret one is drawn.
+    """The state before the first step; without a seed a secret one is drawn. A release goes on from where it is.
 
     >>> import tacita as tc
     >>> survey = tc.household_survey(200, population=4000)
@@ -61,15 +61,19 @@ def start(data: Any, scenario: Scenario, policy: Policy | None = None, seed: int
     >>> after.steps[0].label, len(before.changes), len(after.changes)
     ('round income', 0, 1)
     """
-    original, limits = Data.of(data), Policy() if policy is None else policy
+    given, limits = Data.of(data), Policy() if policy is None else policy
     if not isinstance(limits, Policy):
         raise TacitaError(f"policy must be a Policy, as Policy(k=3); got {type(limits).__name__}.")
-    checked(scenario).check_against(original)
+    checked(scenario).check_against(given)
     draws = Draws(fresh_seed() if seed is None else seed)
-    unit = repeated_units(original, scenario)
+    unit = repeated_units(given, scenario)
     # A firm does not hide behind its own records because its number was removed: units are known from here on.
-    known = original if unit is None else replace(original, units=unit)
-    return State(known, scenario, original, scenario, limits, draws, seed is not None)
+    known = given if unit is None else replace(given, units=unit)
+    # A release of a release is held against what the first one was made of, or a second plan would hide the leaks and
+    # the weights of the first.
+    first = getattr(data, "original", None)
+    original, of_original = (first, data.original_scenario) if isinstance(first, Data) else (given, scenario)
+    return State(known, scenario, original, of_original, limits, draws, seed is not None)
 
 
 def advance(state: State, step: Step, progress: Progress = no_progress) -> State:
@@ -99,7 +103,10 @@ def _with_original_weights(fresh: Data, done: Changes, state: State) -> Data:
     was, now = shared_rows(state.original.record, fresh.record)
     # Records that a step added stand for what the release says, or for themselves.
     weights = fresh.numbers(name).copy() if name in fresh.columns else np.ones(len(fresh))
-    weights[now] = state.original.numbers(name)[was]
+    # Of data that went through a plan before, the weights as they were then.
+    known = state.original.original_weights
+    before = state.original.numbers(name) if known is None or known.name != name else known.values
+    weights[now] = before[was]
     return replace(fresh, original_weights=OriginalWeights(name, weights))
 
 

@@ -139,6 +139,9 @@ def _weights(release: Release) -> Item:
 
 def _households(release: Release) -> Item:
     household = release.scenario.household
+    if household is None and _stand_together(release):
+        way = "add RandomOrder() as the last step, with how = 'simple'"
+        return Item("households", NOT_DONE, "members of a household still stand together in the file", way)
     if household is None:
         return Item("households", NOT_APPLICABLE, "the release does not tell who lives together")
     held = _verdict_on(release, "household_risk")
@@ -148,6 +151,20 @@ def _households(release: Release) -> Item:
         return Item("households", NOT_DONE, "the risk of households is above its limit", "protect the keys further")
     way = "set household_risk in the policy, or Remove() the identifier"
     return Item("households", NOT_DONE, f"{household!r} tells who lives together, and their risk has no limit", way)
+
+
+def _stand_together(release: Release) -> bool:
+    """Whether rows are next to a housemate far more often than by chance, though the identifier was taken out."""
+    name = release.original_scenario.household
+    if name is None:
+        return False
+    was, now = shared_rows(release.original.record, release.data.record)
+    place = release.original.households(name)[0][was][np.argsort(now)]
+    members = np.bincount(place)
+    by_chance = float((members * (members - 1)).sum()) / max(len(place), 1)
+    most = len(place) - int((members > 0).sum())
+    next_to = int((place[1:] == place[:-1]).sum())
+    return next_to - by_chance > (most - by_chance) / 2
 
 
 def _geography(release: Release) -> Item:

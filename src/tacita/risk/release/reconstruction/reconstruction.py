@@ -29,6 +29,7 @@ from tacita.risk.release.reconstruction.learner import learner_leaks
 from tacita.risk.release.reconstruction.order import order_cautions, order_leaks
 from tacita.risk.release.reconstruction.other_release import other_release_leaks
 from tacita.risk.release.reconstruction.relations import relation_leaks
+from tacita.risk.release.reconstruction.runs import run_leaks
 from tacita.risk.release.reconstruction.totals import ProtectedVariable, totals
 from tacita.rules import Rules
 from tacita.scenario import Scenario
@@ -278,6 +279,7 @@ def _first_attacks(
     yield household_leaks(files, variables)
     yield arithmetic_leaks(files, variables, remaining)
     yield order_leaks(files, variables)
+    yield run_leaks(files, variables)
     yield relation_leaks(files, variables)
     if other is not None:
         yield other_release_leaks(files, variables, Data.of(other), unit)

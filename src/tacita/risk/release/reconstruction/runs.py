@@ -1,0 +1,64 @@
+"""By rows that stand together: members of a household counted without its identifier.
+
+What the intruder has: a file without an identifier of households, in which housemates still stand next to each other,
+as in the original or after households were put into random order as a whole. What he does: he takes rows one after the
+other that agree in a column that housemates share, such as the weight, for one household, and counts them. What he
+gains: the household size that was coded at the top or removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tacita.arrays import Floats, Ints
+from tacita.risk.release.reconstruction.cells import Files, Protected
+from tacita.risk.release.reconstruction.households import MOST_MEMBERS
+from tacita.risk.release.reconstruction.leak import Leak, leak
+from tacita.risk.release.reconstruction.numbers import judged
+from tacita.risk.release.reconstruction.order import ROWS
+
+
+def run_lengths(*columns: Ints) -> Floats:
+    """By row: how many rows one after the other, this one among them, agree in all columns.
+
+    >>> run_lengths(np.array([7, 7, 7, 4, 4]), np.array([1, 1, 2, 2, 2])).tolist()
+    [2.0, 2.0, 1.0, 2.0, 2.0]
+    """
+    starts = np.zeros(len(columns[0]), dtype=np.bool_)
+    for codes in columns:
+        starts |= np.diff(codes, prepend=codes[:1] - 1) != 0
+    run = np.cumsum(starts) - 1
+    return np.bincount(run).astype(np.float64)[run]
+
+
+def run_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
+    """The column by which most household sizes are told, where there is no identifier of households."""
+    if files.household is not None:
+        return
+    for protected in variables:
+        if not _is_size(protected):
+            continue
+        names = [name for name in files.columns if name != protected.name and files.distinct(name) > 1]
+        found = list(_by_columns(files, protected, names))
+        if found:
+            yield max(found, key=lambda each: each.right)
+
+
+def _is_size(protected: Protected) -> bool:
+    """Whether a variable may count the members of a household."""
+    if protected.numbers is None:
+        return False
+    known = protected.numbers[~np.isnan(protected.numbers)]
+    return len(known) > 0 and bool(((known >= 1) & (known <= MOST_MEMBERS) & (known % 1 == 0)).all())
+
+
+def _by_columns(files: Files, protected: Protected, names: Sequence[str]) -> Iterator[Leak]:
+    for name in names:
+        codes = files.codes(name)
+        assert codes is not None
+        known = judged(protected, run_lengths(codes, protected.shown), tried=len(names))
+        if known is not None:
+            how = f"the number of rows one after the other that agree in {name!r}"
+            yield leak(protected, "order", (ROWS, name), how, "put the records into random order", *known)

@@ -1,0 +1,159 @@
+"""Files that were called SAFE and were not: one test for each way in which it happened."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tacita as tc
+from tacita.data import Data, Variable
+from tacita.data.files import read
+
+Run = Callable[..., tuple[int, str, str]]
+K = tc.Policy(k=3, risk=None, rate=None)
+
+
+def households(number: int = 300) -> pl.DataFrame:
+    """Households of one to four members, each with its region and a weight that few others have."""
+    draws = np.random.default_rng(3)
+    rows = []
+    for household in range(1, number + 1):
+        region = str(draws.choice(["n", "s", "e", "w", "x"], p=[0.4, 0.3, 0.2, 0.08, 0.02]))
+        weight, members = float(draws.integers(20, 400)), int(draws.integers(1, 5))
+        rows += [
+            (household, region, str(draws.choice(["f", "m"])), int(draws.integers(0, 18)) * 5, members, weight)
+            for _ in range(members)
+        ]
+    names = ["hid", "region", "sex", "age", "size", "w"]
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+WHO = tc.Scenario(keys=["region", "sex", "age", "size"], weight="w", household="hid")
+
+
+def test_a_blank_not_applicable_and_a_missing_code_are_two_values_for_diversity_too() -> None:
+    """Both became one category: l was right for neither keys nor sensitive variables."""
+    data = Data.of(pl.DataFrame({"status": [None, 8, 1, 1], "ill": list("abcd")}), {"status": Variable(missing=(8,))})
+    who = tc.Scenario(keys=["status"], not_applicable={"status": [""]}, sensitive=["ill"])
+    assert tc.risk.l_diversity(data, who).to_frame()["ill:distinct"].to_list() == [1, 1, 2, 2]
+    assert tc.assess(data, who, tc.Policy(k=2, risk=None, rate=None)).failures == ("2 records below k = 2",)
+
+
+def test_a_file_that_undoes_its_own_protection_is_not_safe() -> None:
+    """Recoded, top-coded and suppressed it was SAFE, though members, weight and a derived column told it all again."""
+    survey = households().with_columns(logarithm=pl.col("age").add(1).log())
+    plan = tc.Plan([tc.Recode("age", width=20), tc.TopCode("size", at=3), tc.Suppress(closed=False)])
+    release = plan.apply(survey, WHO, K)
+    assert not release.safe and release.verdict.startswith("NOT SAFE")
+    found = release.assess().further["reconstruction"]
+    given_back = {each.name: each.given_back for each in found.variables}
+    top_coded = int((survey["size"] > 3).sum())
+    assert given_back["size"] == top_coded > 0
+    assert given_back["age"] == len(survey)
+    said = " ".join(release.assess().cautions)
+    assert "the rows stand in the order of the original" in said
+    assert "identifiers are those of the original ('hid'" in said
+    assert release.checklist()["reconstruction"].state == "not done"
+
+
+@pytest.mark.parametrize("order", [[], [tc.RandomOrder("households")], [tc.RandomOrder("within_households")]])
+def test_households_that_stand_together_are_counted_without_their_identifier(order: list[Any]) -> None:
+    """Without the identifier the release was SAFE, though runs of one weight gave back every top-coded size."""
+    survey, who = households(), tc.Scenario(keys=["size"], weight="w", household="hid")
+    steps = [tc.TopCode("size", at=3), *order, tc.Remove("hid")]
+    release = tc.Plan(steps).apply(survey, who, K, seed=1)
+    # Households next to each other that have the same weight and size by chance look like one larger one.
+    assert release.assess().further["reconstruction"].given_back >= 0.95 * (survey["size"] > 3).sum()
+    assert not release.safe
+    shuffled = tc.Plan([*steps, tc.RandomOrder(), tc.Remove("w")]).apply(survey, who, K, seed=1)
+    assert shuffled.safe
+
+
+def test_an_assessment_of_a_release_holds_it_against_its_original() -> None:
+    """The verdict of a release said NOT SAFE, and assess of the same release SAFE: it was not held against anything."""
+    release = tc.Plan([tc.TopCode("size", at=2)]).apply(households(), tc.Scenario(keys=["size"], household="hid"), K)
+    assert tc.assess(release, release.scenario, K).failures == release.assess().failures != ()
+
+
+def test_a_second_plan_does_not_forget_what_the_first_one_protected() -> None:
+    """A plan without steps, applied to a release, made its leaks and its original weights unknown, and it was SAFE."""
+    release = tc.Plan([tc.TopCode("size", at=2)]).apply(households(), tc.Scenario(keys=["size"], household="hid"), K)
+    again = tc.Plan([]).apply(release, release.scenario, K)
+    assert not release.safe
+    assert again.verdict == release.verdict
+    firms = pl.DataFrame({"region": ["n"] * 4 + ["s"] * 96, "w": [1.0] * 4 + [50.0] * 96})
+    limits = tc.Policy(k=3, risk=0.1, rate=None)
+    rounded = tc.Plan([tc.RoundWeights(base=100)]).apply(firms, tc.Scenario(keys=["region"], weight="w"), limits)
+    for given in (rounded, rounded.data):
+        twice = tc.Plan([tc.RoundWeights(base=200)]).apply(given, rounded.scenario, limits)
+        assert twice.verdict == "NOT SAFE under this policy: 4 records above a risk of 0.1"
+
+
+def test_persons_and_households_apart_keep_original_weights_and_units() -> None:
+    """Split into two files, a release forgot what its records stood for and which of them are one person."""
+    people = households(20).with_columns(person=pl.int_range(pl.len()) // 2)
+    who = tc.Scenario(keys=["sex"], weight="w", person="person")
+    release = tc.Plan([tc.Remove(["w", "person"])]).apply(people, who, K)
+    above, below = tc.split_households(release, "hid", ["region"])
+    joined = tc.join_households(above, below, "hid")
+    expected = tc.risk.individual_risk(release, release.scenario).risk.tolist()
+    for file in (below, joined):
+        assert tc.risk.individual_risk(file, release.scenario).risk.tolist() == expected
+    assert max(expected) < 0.5
+
+
+def test_three_records_of_thirteen_keys_lose_no_more_than_they_must() -> None:
+    """Beyond twelve keys whole records were blanked: 39 cells where two that agree could keep what they share."""
+    for seed in range(20):
+        rows = np.random.default_rng(seed).integers(0, 4, (3, 13))
+        agree = {(a, b): rows[a] == rows[b] for a in range(3) for b in range(3)}
+        # Two keep what they have in common, the third one what it shares with both.
+        best = min(
+            39 - 2 * int(agree[a, b].sum()) - int((agree[a, b] & agree[a, 3 - a - b]).sum())
+            for a, b in ((0, 1), (0, 2), (1, 2))
+        )
+        table = pl.DataFrame(rows, schema=[f"k{place}" for place in range(13)])
+        release = tc.Plan([tc.Suppress(k=2, closed=False)]).apply(table, tc.Scenario(keys=table.columns))
+        assert sum(release.changes[0].suppressed.values()) <= best < 39
+
+
+def test_no_region_is_read_off_a_housemate(run: Run, tmp_path: Path) -> None:
+    """Of 61 regions that the command line blanked, 37 stood in another row of the same household."""
+    people = households().drop("size")
+    tc.write(people, tmp_path / "hh.csv")
+    (tmp_path / "plan.toml").write_text("[[plan.steps]]\nstep = 'suppress'\n")
+    words = ["protect", tmp_path / "hh.csv", "--plan", tmp_path / "plan.toml", "--keys", "region,sex,age"]
+    words += ["--weight", "w", "--household", "hid", "--formats", "csv", "--out", tmp_path / "out"]
+    code, _, _ = run(*words, "--accept-unsafe", "to look at it")
+    assert code == 0
+    (folder,) = [each for each in (tmp_path / "out").iterdir() if each.name != "internal"]
+    released = pl.read_csv(folder / "data.csv")
+    blanked = released.filter(pl.col("region").is_null())
+    shown = released.filter(pl.col("region").is_not_null())
+    assert blanked.height > 0
+    assert blanked.join(shown, on="hid").height == 0
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "xlsx", "sav", "dta"])
+def test_codes_that_were_suppressed_stand_in_no_file(kind: str, tmp_path: Path) -> None:
+    """Codes declared missing or not applicable that nobody had any more were written as metadata all the same."""
+    table = pl.DataFrame({"job": [1, 2] * 30 + [98765], "place": ["a"] * 60 + ["secret"], "n": [1] * 61})
+    known = {"job": Variable(missing=(98765,)), "place": Variable(not_applicable=("secret",))}
+    release = tc.Plan([tc.Suppress()]).apply(Data.of(table, known), tc.Scenario(keys=["job", "place"]), K)
+    assert release.data.table["job"].null_count() == release.data.table["place"].null_count() == 1
+    file = read(tc.write(release.data, tmp_path / f"public.{kind}"))
+    assert "98765" not in repr(file.variables) and "secret" not in repr(file.variables)
+    assert all(word not in (tmp_path / f"public.{kind}").read_bytes() for word in (b"98765", b"secret"))
+
+
+def test_four_missing_codes_of_one_record_each_are_four_unique_records(tmp_path: Path) -> None:
+    """Codes that the file shows counted as blanks, which look like everybody; the written file told another story."""
+    data = Data.of(pl.DataFrame({"job": [1] * 10 + [6, 7, 8, 9]}), {"job": Variable(missing=(6, 7, 8, 9))})
+    who: Any = tc.Scenario(keys=["job"])
+    release = tc.Plan([]).apply(data, who, K)
+    assert release.verdict == "NOT SAFE under this policy: 4 records below k = 3"
+    file = read(tc.write(release.data, tmp_path / "public.csv"))
+    assert tc.assess(file, who, K).failures == ("4 records below k = 3",)
