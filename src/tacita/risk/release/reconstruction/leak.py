@@ -101,6 +101,8 @@ def judged_codes(protected: Protected, guess: Ints, cells: Bools, tried: int) ->
 
     `guess` is by protected cell what an intruder trusts, 0 for nothing. Where he should not, it is noted as misleading.
     """
+    if not guess.any():
+        return None
     covered = protected.is_guess(guess) & cells
     right = protected.is_right(guess) & covered
     if is_justified(int(right.sum()), int(covered.sum()), chance_of_codes(protected, covered, right), tried):
