@@ -30,7 +30,8 @@ def run_lengths(*columns: Ints) -> Floats:
     for codes in columns:
         starts |= np.diff(codes, prepend=codes[:1] - 1) != 0
     run = np.cumsum(starts) - 1
-    return np.bincount(run).astype(np.float64)[run]
+    lengths: Floats = np.bincount(run).astype(np.float64)[run]
+    return lengths
 
 
 def run_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
