@@ -92,6 +92,23 @@ def test_a_second_plan_does_not_forget_what_the_first_one_protected() -> None:
         assert twice.verdict == "NOT SAFE under this policy: 4 records above a risk of 0.1"
 
 
+def test_rounded_weights_of_a_written_file_are_those_of_its_original(run: Run, tmp_path: Path) -> None:
+    """Held against its original, a file with rounded weights was SAFE: the population had grown."""
+    firms = pl.DataFrame({"region": ["n"] * 4 + ["s"] * 96, "w": [1.0] * 4 + [50.0] * 96})
+    who, limits = tc.Scenario(keys=["region"], weight="w"), tc.Policy(k=3, risk=0.1, rate=None)
+    release = tc.Plan([tc.RoundWeights(base=100, keep_total=False)]).apply(firms, who, limits)
+    tc.write(firms.with_columns(w=100.0), tmp_path / "public.csv")
+    tc.write(firms, tmp_path / "survey.csv")
+    assert release.assess().failures == ("4 records above a risk of 0.1",)
+    assert tc.assess(read(tmp_path / "public.csv"), who, limits, original=firms).failures == release.assess().failures
+    words = ["assess", tmp_path / "public.csv", "--original", tmp_path / "survey.csv", "--keys", "region"]
+    code, out, _ = run(*words, "--weight", "w", "--fail-if-unsafe")
+    assert code == 1 and "4 records above a risk of 0.1" in out
+    # In another order, weights that nobody changed are right as they are.
+    shuffled = tc.assess(firms.reverse(), who, limits, original=firms)
+    assert shuffled.main.table.source == "weights"
+
+
 def test_persons_and_households_apart_keep_original_weights_and_units() -> None:
     """Split into two files, a release forgot what its records stood for and which of them are one person."""
     people = households(20).with_columns(person=pl.int_range(pl.len()) // 2)

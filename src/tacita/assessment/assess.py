@@ -11,10 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tacita.assessment.cautions import cautions_of
 from tacita.assessment.profile import KeySetRisk, RiskProfile
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.data.data import OriginalWeights
 from tacita.keys.table import KeyTable, key_table
 from tacita.measures import (
     NEEDED,
@@ -109,6 +112,8 @@ def assess(
     register, original = (None if given is None else Data.of(given) for given in (register, original))
     if not scenario.sets:
         raise TacitaError("assess needs categorical keys; pass keys=[...] in the scenario.")
+    if original is not None:
+        data = _with_weights_as_they_were(data, original, scenario).remembering()
     # As in every option that may be left out, false is none.
     how = {"method": method, "quantile": None if quantile is False else quantile, "register": register}
     context = Context(data, scenario, limits, register, original, how)
@@ -132,6 +137,23 @@ def assess(
     progress(1.0, "done")
     noted = tuple(dict.fromkeys(cautions))
     return RiskProfile(scenario, limits, data.record, tuple(parts), household, further, not_measured, noted)
+
+
+def _with_weights_as_they_were(data: Data, original: Data, scenario: Scenario) -> Data:
+    """A released file with the weights of the original, by record, where the two are not the same numbers.
+
+    The population does not grow because weights were rounded before the file was written.
+    """
+    name = scenario.weight
+    if name is None or name not in original.columns or data.original_weights is not None:
+        return data
+    released, weights = data.numbers(name), original.numbers(name)
+    if np.array_equal(np.sort(released), np.sort(weights), equal_nan=True):
+        return data
+    order = np.argsort(original.record)
+    place = np.minimum(np.searchsorted(original.record[order], data.record), len(order) - 1)
+    known = original.record[order][place] == data.record
+    return replace(data, original_weights=OriginalWeights(name, np.where(known, weights[order][place], released)))
 
 
 def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progress) -> KeySetRisk:

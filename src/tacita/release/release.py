@@ -56,7 +56,8 @@ def checked_reason(reason: Any) -> str:
     """The reason for writing a release that is not safe, on one line."""
     if not isinstance(reason, str) or not reason.strip():
         raise TacitaError(f"accept_unsafe must be the reason in words, as 'for the safe centre only'; got {reason!r}.")
-    return " ".join(reason.split())
+    # It goes into files that are shown on terminals.
+    return "".join(sign for sign in " ".join(reason.split()) if sign.isprintable())
 
 
 @dataclass(frozen=True, eq=False)
