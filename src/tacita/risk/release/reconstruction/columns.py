@@ -35,6 +35,8 @@ from tacita.risk.release.reconstruction.views import View, views_of
 
 MOST_TELLING = 12
 """Threes are tried among this many columns."""
+FEW_CELLS = 1 << 14
+"""Up to so many possible cells, or eight to a row, counting them all is quicker than sorting rows."""
 DENSE = 1 << 22
 """Up to so many possible keys a table of all of them is quicker than sorting."""
 
@@ -61,7 +63,7 @@ class Tally(NamedTuple):
 def tally(group: Ints, value: Ints, codes: int) -> Tally:
     """By group: rows, most frequent value, and how many rows are told by the others."""
     combined = group * (codes + 1) + value
-    if len(combined) and int(combined.max()) < max(DENSE, 2 * len(combined)):
+    if len(combined) and int(combined.max()) < max(FEW_CELLS, 8 * len(combined)):
         table = np.bincount(combined)
         cell = np.flatnonzero(table)
         count = table[cell]

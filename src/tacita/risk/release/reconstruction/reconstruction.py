@@ -212,8 +212,8 @@ def reconstruction(
     (2, ('w',))
     """
     progress(0.0, "comparing the files")
-    files = _files(original, released, scenario, unit, rules)
-    chosen = tuple(each for each in protected_variables(files) if variables is None or each.name in variables)
+    files = files_of(original, released, scenario, unit, rules)
+    chosen = tuple(protected_variables(files, variables))
     found, cautions = _attacked(files, chosen, other, unit, threes, progress)
     progress(0.95, "counting cells")
     told = tuple(totals(files, each, found) for each in chosen)
@@ -221,7 +221,8 @@ def reconstruction(
     return Reconstruction(files.released.record, told, tuple(ordered), cautions)
 
 
-def _files(original: Data, released: Data, scenario: Scenario, unit: str | None, rules: Any) -> Files:
+def files_of(original: Data, released: Data, scenario: Scenario, unit: str | None = None, rules: Any = ()) -> Files:
+    """Both files in the order of the released one."""
     rows = paired(original, released, unit)
     household = scenario.household if scenario.household in released.columns else None
     known = Rules.of(rules)
