@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,12 +18,14 @@ from tacita.risk.release.reconstruction.reconstruction import reconstruction
 from tacita.risk.release.reconstruction.suppressed import leaks_of_suppressed
 from tacita.scenario import Scenario
 
+BLANKED = ("columns", "copy", "housemates")
+"""Leaks by values of records, which can be blanked; not sums, functions, relations and order."""
 MOST_ROUNDS = 40
 """Attacks after which closing gives up, and says what is still open."""
-PAIRS, THREES, WHOLE = range(3)
-"""What a file is attacked with: its columns alone and in pairs, in threes too, or with everything there is. The last is
-what the release is assessed by; before it, weights and order must not hide what other columns tell, since later steps
-may take them away."""
+PAIRS, WHOLE, THREES = range(3)
+"""What a file is attacked with: its columns alone and in pairs; everything, as the release is assessed; and, if leaks
+stay open, its columns in threes as well. Weights, order and other open leaks are left out of the first and the last:
+they must not hide what other columns tell, since later steps may take them away."""
 
 Cells = Mapping[str, Bools]
 """By column: cells that are blanked."""
@@ -73,6 +75,7 @@ def closed(
     `again` makes a file safe in which more cells are blanked.
     """
     cells, aside, attack = first, bounds.fixed - {bounds.scenario.household}, PAIRS
+    open_leaks: tuple[str, ...] = ()
     for number in range(MOST_ROUNDS):
         step = halving(progress, number)
         found = closing_cells(data.blanked(cells), bounds, tuple(cells), attack, aside, step)
@@ -82,14 +85,18 @@ def closed(
             except TacitaError:
                 # Under rules by which nobody hides behind another's blank, not every further blank can be made safe.
                 break
-            attack = min(attack, THREES)
-        elif attack < WHOLE and not found.telling <= aside:
+            attack = min(attack, WHOLE)
+        elif attack != WHOLE and not found.telling <= aside:
             aside |= found.telling
-        elif attack < WHOLE:
-            attack += 1
+        elif attack == WHOLE:
+            open_leaks, aside, attack = found.open_leaks, aside | found.telling, THREES
+            if not open_leaks:
+                return cells, ()
+        elif attack == THREES:
+            return cells, open_leaks
         else:
-            return cells, found.open_leaks
-    nobody = Bounds(bounds.original, bounds.scenario, bounds.keys, bounds.strata, np.zeros_like(bounds.free))
+            attack = WHOLE
+    nobody = replace(bounds, free=np.zeros_like(bounds.free))
     return cells, closing_cells(data.blanked(cells), nobody, tuple(cells), WHOLE, aside, progress).open_leaks
 
 
@@ -148,12 +155,19 @@ def _repair(leak: Leak, rows: Ints, released: Data, bounds: Bounds, names: tuple
         where = np.isin(home, home[rows]) & ~released.missing(leak.variable) & bounds.free
         if where.any() or not others:
             return leak.variable, where
-    possible = [name for name in others if bounds.can_blank(name, released)]
-    if leak.kind not in ("columns", "copy", "housemates") or bounds.fixed & {*leak.columns} or not possible:
+    if leak.kind not in BLANKED or bounds.fixed & {*leak.columns}:
         return "", where
+    possible = [name for name in others if bounds.can_blank(name, released)]
     where[rows] = True
-    column = min(possible, key=lambda name: (name in names, name))
-    return column, where & ~released.missing(column) & bounds.free
+    for column in sorted(possible, key=lambda name: (name in names, name)):
+        blanked = where & ~released.missing(column) & bounds.free
+        if blanked.any():
+            return column, blanked
+    if not possible:
+        return "", np.zeros_like(where)
+    # Blanks tell it: of the records that have them nearly all show one value, which goes there as well.
+    alike = np.logical_and.reduce([released.missing(name) for name in leak.columns if name != household])
+    return leak.variable, alike & ~released.missing(leak.variable) & bounds.free
 
 
 def joined(cells: Cells, more: Cells) -> dict[str, Bools]:

@@ -37,7 +37,7 @@ MOST_TELLING = 12
 """Threes are tried among this many columns."""
 FEW_CELLS = 1 << 14
 """Up to so many possible cells, or eight to a row, counting them all is quicker than sorting rows."""
-DENSE = 1 << 22
+DENSE = 1 << 25
 """Up to so many possible keys a table of all of them is quicker than sorting."""
 
 
