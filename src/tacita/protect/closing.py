@@ -145,20 +145,17 @@ def _by_everything(
 
 def _repair(leak: Leak, rows: Ints, released: Data, bounds: Bounds, names: tuple[str, ...]) -> tuple[str, Bools]:
     """The column to blank, and where; no name where blanking is not the way."""
-    household = bounds.scenario.household
-    where = np.zeros(len(released), dtype=np.bool_)
-    others = [name for name in leak.columns if name != household]
+    others = [name for name in leak.columns if name != bounds.scenario.household]
     # An identifier that contains a code tells it whether housemates show it or not.
-    by_mates = leak.kind == "housemates" or (leak.kind == "columns" and len(others) < len(leak.columns) and others)
-    if by_mates and household is not None:
-        home = released.households(household)[0]
-        where = np.isin(home, home[rows]) & ~released.missing(leak.variable) & bounds.free
+    if leak.kind == "housemates" or (leak.kind == "columns" and 0 < len(others) < len(leak.columns)):
+        where = _in_households(leak.variable, rows, released, bounds)
         if where.any() or not others:
             return leak.variable, where
+    where = np.zeros(len(released), dtype=np.bool_)
     if leak.kind not in BLANKED or bounds.fixed & {*leak.columns}:
         return "", where
-    possible = [name for name in others if bounds.can_blank(name, released)]
     where[rows] = True
+    possible = [name for name in others if bounds.can_blank(name, released)]
     for column in sorted(possible, key=lambda name: (name in names, name)):
         blanked = where & ~released.missing(column) & bounds.free
         if blanked.any():
@@ -166,8 +163,15 @@ def _repair(leak: Leak, rows: Ints, released: Data, bounds: Bounds, names: tuple
     if not possible:
         return "", np.zeros_like(where)
     # Blanks tell it: of the records that have them nearly all show one value, which goes there as well.
-    alike = np.logical_and.reduce([released.missing(name) for name in leak.columns if name != household])
+    alike = np.logical_and.reduce([released.missing(name) for name in others])
     return leak.variable, alike & ~released.missing(leak.variable) & bounds.free
+
+
+def _in_households(name: str, rows: Ints, released: Data, bounds: Bounds) -> Bools:
+    """Cells of a variable that tell those of housemates: all that the households of some rows show."""
+    home = released.households(str(bounds.scenario.household))[0]
+    where: Bools = np.isin(home, home[rows]) & ~released.missing(name) & bounds.free
+    return where
 
 
 def joined(cells: Cells, more: Cells) -> dict[str, Bools]:

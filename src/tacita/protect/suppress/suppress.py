@@ -130,7 +130,8 @@ class Suppress(CellStep):
         self._check_ghosts(task, data, context.scenario)
         progress = rising(context.progress)
         found = suppress(task.request, part(progress, 0.0, 0.5) if self.closed else progress)
-        first = cells = self._cells(found, task)
+        first: Cells = self._cells(found, task)
+        cells = first
         open_leaks: tuple[str, ...] = ()
         if self.closed and first:
             cells, found, open_leaks = self._closed(found, task, ordered, context, part(progress, 0.5, 1.0))

@@ -31,19 +31,21 @@ def leaks_of_suppressed(
     """Leaks of suppressed cells of some columns, and the rows of those given back, were the columns `aside` not there.
 
     The order of rows, sums and functions are left out: what they give back, blanking other cells does not protect.
+    Rules are trusted as if all columns and threes were searched.
     """
-    files = files_of(original, released.without(aside & set(released.columns)), scenario)
+    files = files_of(original, released, scenario)
     variables = [_blanks(each) for each in protected_variables(files, names) if each.suppressed.any()]
     rows_of = {each.name: each.rows for each in variables}
     remaining = {each.name: np.ones(len(each), dtype=np.bool_) for each in variables}
-    found = list(copy_leaks(files, variables))
+    found = [leak for leak in copy_leaks(files, variables) if not aside & set(leak.columns)]
     for leak in found:
         remaining[leak.variable][leak.right_cells] = False
-    sets = "telling" if threes else "none"
-    found += column_leaks(files, variables, remaining, threes=sets, progress=part(progress, 0.1, 0.9))
+    largest, searching = 3 if threes else 2, part(progress, 0.1, 0.9)
+    found += column_leaks(files, variables, remaining, largest=largest, aside=aside, progress=searching)
     found += housemate_leaks(files, variables, remaining)
     for leak in found:
-        yield leak, rows_of[leak.variable][leak.right_cells]
+        if not aside & set(leak.columns):
+            yield leak, rows_of[leak.variable][leak.right_cells]
 
 
 def _blanks(protected: Protected) -> Protected:
