@@ -54,7 +54,7 @@ def test_every_item_is_there_once_with_a_state_and_a_way_out() -> None:
         assert item.state in STATES
         assert bool(item.way_out) == (item.state == "not done"), item
         assert str(item).count("\n") == 0 and str(item).endswith(".")
-    assert found.headline == "Checklist before publication: 4 done, 5 not done, 2 not applicable"
+    assert found.headline == "Checklist before publication: 5 done, 4 not done, 2 not applicable"
     assert [item.name for item in found.open_items] == [
         item["name"] for item in json.loads(found.to_json())["items"] if item["state"] == "not done"
     ]

@@ -58,7 +58,7 @@ def test_what_is_written(tmp_path: Path) -> None:
     path = Policy(k=5).save(tmp_path / "policy.toml")
     assert path.read_text("utf-8") == (
         "format = 1\n\n[policy]\nk = 5\nrisk = 0.1\nrate = 0.001\nhousehold_risk = false\n"
-        "neighbours = 15\nperturbation = 0.15\n"
+        "given_back = 0\nneighbours = 15\nperturbation = 0.15\n"
     )
     assert Policy.load(path) == Policy(k=5)
 

@@ -72,25 +72,29 @@ def _write(folder: Path, survey: Any, done: Any) -> None:
 
 
 def demo_plan() -> Any:
-    """Steps that make the demo survey safe: coarser ages, no rare categories, few cells blanked, no trace of order."""
+    """Steps that make the demo survey safe: coarser ages, no rare categories, weights that do not tell regions, few
+    cells blanked, no trace of order."""
     from tacita.protect.group_rare import GroupRare
     from tacita.protect.new_identifiers import NewIdentifiers
     from tacita.protect.random_order import RandomOrder
     from tacita.protect.recode.recode import Recode
     from tacita.protect.suppress.suppress import Suppress
     from tacita.protect.top_code import TopCode
+    from tacita.protect.weights.round_weights import RoundWeights
     from tacita.release.plan import Plan
 
-    ranks = {"region": 1, "sex": 2, "age": 3, "status": 4, "citizenship": 5}
+    ranks = {"status": 1, "region": 2, "sex": 3, "age": 4, "citizenship": 5}
     return Plan(
         (
             Recode(("age",), breaks=(15, 30, 50, 65)),
             GroupRare(("citizenship",), share=0.02),
             GroupRare(("status",), share=0.06),
-            Suppress(k=5, importance=ranks),
+            RoundWeights(digits=1),
             TopCode(("income",), share=0.99, value="mean"),
             NewIdentifiers(),
             RandomOrder("households"),
+            # Last, so that it sees what could give suppressed cells back.
+            Suppress(k=5, importance=ranks),
         )
     )
 

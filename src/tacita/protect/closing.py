@@ -2,21 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from tacita import check
 from tacita.arrays import Bools, Ints
+from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.progress import Progress, halving
 from tacita.risk.release.reconstruction.leak import Leak
 from tacita.risk.release.reconstruction.reconstruction import reconstruction
+from tacita.risk.release.reconstruction.suppressed import leaks_of_suppressed
 from tacita.scenario import Scenario
 
-MOST_ROUNDS = 20
-BLANKED = ("columns", "copy")
-"""Leaks by the record's own columns, one of which can be blanked beside the suppressed cell."""
+BLANKED = ("columns", "copy", "housemates")
+"""Leaks by values of records, which can be blanked; not sums, functions, relations and order."""
+MOST_ROUNDS = 40
+"""Attacks after which closing gives up, and says what is still open."""
+PAIRS, WHOLE, THREES = range(3)
+"""What a file is attacked with: its columns alone and in pairs; everything, as the release is assessed; and, if leaks
+stay open, its columns in threes as well. Weights, order and other open leaks are left out of the first and the last:
+they must not hide what other columns tell, since later steps may take them away."""
+
+Cells = Mapping[str, Bools]
+"""By column: cells that are blanked."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """The files that are held against each other, and what may be blanked."""
+
+    original: Data
+    scenario: Scenario
+    keys: tuple[str, ...]
+    """Keys, which can be blanked whatever their scale."""
+    strata: tuple[str, ...]
+    """Columns that are never blanked."""
+    free: Bools
+    """Records that may be changed."""
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """Columns that are repaired as a whole: the weight and identifiers tell more than one cell each."""
+        return frozenset(filter(None, (self.scenario.weight, self.scenario.person, *self.scenario.identifiers)))
+
+    def can_blank(self, name: str, data: Data) -> bool:
+        """Whether single cells of a column can be blanked: not of measurements, nor where a blank has a meaning."""
+        if name in self.fixed or name in self.strata or name == self.scenario.household:
+            return False
+        return "" not in data.variable(name).not_applicable and (name in self.keys or data.scale(name) != "numeric")
 
 
 class Closing(NamedTuple):
@@ -26,62 +63,118 @@ class Closing(NamedTuple):
     """By column: cells to blank besides."""
     open_leaks: tuple[str, ...]
     """Leaks that stay open, each with its repair."""
+    telling: frozenset[str]
+    """Columns of these leaks."""
 
 
-def closing_cells(original: Data, released: Data, scenario: Scenario, names: tuple[str, ...], free: Bools) -> Closing:
-    """What to blank in a file so that it does not give suppressed cells of some columns back, as far as that does it.
+def closed(
+    first: Cells, data: Data, bounds: Bounds, again: Callable[[Cells], Cells], progress: Progress
+) -> tuple[Cells, tuple[str, ...]]:
+    """The cells with others, until nothing that blanking repairs gives them back; and the leaks that stay open.
+
+    `again` makes a file safe in which more cells are blanked.
+    """
+    cells, aside, attack = first, bounds.fixed - {bounds.scenario.household}, PAIRS
+    open_leaks: tuple[str, ...] = ()
+    for number in range(MOST_ROUNDS):
+        step = halving(progress, number)
+        found = closing_cells(data.blanked(cells), bounds, tuple(cells), attack, aside, step)
+        if found.cells:
+            try:
+                cells = again(joined(cells, found.cells))
+            except TacitaError:
+                # Under rules by which nobody hides behind another's blank, not every further blank can be made safe.
+                break
+            attack = min(attack, WHOLE)
+        elif attack != WHOLE and not found.telling <= aside:
+            aside |= found.telling
+        elif attack == WHOLE:
+            open_leaks, aside, attack = found.open_leaks, aside | found.telling, THREES
+            if not open_leaks:
+                return cells, ()
+        elif attack == THREES:
+            return cells, open_leaks
+        else:
+            attack = WHOLE
+    nobody = replace(bounds, free=np.zeros_like(bounds.free))
+    return cells, closing_cells(data.blanked(cells), nobody, tuple(cells), WHOLE, aside, progress).open_leaks
+
+
+def closing_cells(
+    released: Data, bounds: Bounds, names: tuple[str, ...], attack: int, aside: frozenset[str], progress: Progress
+) -> Closing:
+    """What to blank in a file so that an attack does not give suppressed cells of some columns back.
 
     Where housemates show a value it is blanked for the whole household; where another column of the record tells it,
     that column is blanked there, unless it is the weight, an identifier, a stratum or a measurement.
     """
-    found = reconstruction(original, released, scenario, variables=names)
-    record_of = {each.name: each.record for each in found.variables}
-    order = np.argsort(released.record, kind="stable")
     cells: dict[str, Bools] = {}
     open_leaks: dict[str, None] = {}
+    telling: set[str] = set()
+    found = _by_everything if attack == WHOLE else leaks_of_suppressed
+    for leak, rows in found(bounds.original, released, bounds.scenario, names, aside, attack == THREES, progress):
+        column, blanked = _repair(leak, rows, released, bounds, names)
+        if blanked.any():
+            cells[column] = cells.get(column, np.zeros(len(released), dtype=np.bool_)) | blanked
+        elif len(rows):
+            told = f"{check.counted(len(rows), 'suppressed cell')} of {leak.variable!r} told by {leak.how}"
+            open_leaks[f"{told}: {leak.repair}"] = None
+            telling |= set() if column else {*leak.columns} - {bounds.scenario.household}
+    return Closing(cells, tuple(open_leaks), frozenset(telling & set(released.columns)))
+
+
+def _by_everything(
+    original: Data,
+    released: Data,
+    scenario: Scenario,
+    names: tuple[str, ...],
+    aside: frozenset[str],
+    threes: bool,
+    progress: Progress,
+) -> Iterator[tuple[Leak, Ints]]:
+    """Every leak that an assessment finds, and the rows of the suppressed cells that it gives back."""
+    found = reconstruction(original, released, scenario, variables=names, progress=progress)
+    record_of = {each.name: each.record for each in found.variables}
+    order = np.argsort(released.record, kind="stable")
     for leak in found.leaks:
         numbers = record_of[leak.variable][leak.right_cells]
         rows = order[np.searchsorted(released.record[order], numbers)]
-        rows = rows[released.missing(leak.variable)[rows]]
-        if not len(rows):
-            # Cells that an earlier step changed are not told by a blank.
-            continue
-        column, blanked = _repair(leak, rows, released, scenario, names)
-        blanked = blanked & free
-        if not column or not blanked.any():
-            told = f"{check.counted(len(rows), 'suppressed cell')} of {leak.variable!r} told by {leak.how}"
-            open_leaks[f"{told}: {leak.repair}"] = None
-        else:
-            cells[column] = cells.get(column, np.zeros(len(released), dtype=np.bool_)) | blanked
-    return Closing(cells, tuple(open_leaks))
+        # Cells that an earlier step changed are not told by a blank.
+        yield leak, rows[released.missing(leak.variable)[rows]]
 
 
-def _repair(leak: Leak, rows: Ints, released: Data, scenario: Scenario, names: tuple[str, ...]) -> tuple[str, Bools]:
+def _repair(leak: Leak, rows: Ints, released: Data, bounds: Bounds, names: tuple[str, ...]) -> tuple[str, Bools]:
     """The column to blank, and where; no name where blanking is not the way."""
+    others = [name for name in leak.columns if name != bounds.scenario.household]
+    # An identifier that contains a code tells it whether housemates show it or not.
+    if leak.kind == "housemates" or (leak.kind == "columns" and 0 < len(others) < len(leak.columns)):
+        where = _in_households(leak.variable, rows, released, bounds)
+        if where.any() or not others:
+            return leak.variable, where
     where = np.zeros(len(released), dtype=np.bool_)
-    if scenario.household in leak.columns and leak.kind in ("housemates", *BLANKED):
-        household = released.households(str(scenario.household))[0]
-        where = np.isin(household, household[rows]) & ~released.missing(leak.variable)
-        return leak.variable, where
+    if leak.kind not in BLANKED or bounds.fixed & {*leak.columns}:
+        return "", where
     where[rows] = True
-    possible = sorted(_blankable(leak, released, scenario), key=lambda name: (name in names, name))
-    return (possible[0], where & ~released.missing(possible[0])) if possible else ("", where)
+    possible = [name for name in others if bounds.can_blank(name, released)]
+    for column in sorted(possible, key=lambda name: (name in names, name)):
+        blanked = where & ~released.missing(column) & bounds.free
+        if blanked.any():
+            return column, blanked
+    if not possible:
+        return "", np.zeros_like(where)
+    # Blanks tell it: of the records that have them nearly all show one value, which goes there as well.
+    alike = np.logical_and.reduce([released.missing(name) for name in others])
+    return leak.variable, alike & ~released.missing(leak.variable) & bounds.free
 
 
-def _blankable(leak: Leak, released: Data, scenario: Scenario) -> Iterator[str]:
-    """Columns of a leak that can be blanked in single records: none where the weight or an identifier is one of them.
-
-    Those tell more than one cell, and a blank beside them would be told by them as well: they are to be repaired.
-    """
-    fixed = {scenario.weight, scenario.person, *scenario.identifiers}
-    if leak.kind in BLANKED and not fixed & set(leak.columns):
-        for name in leak.columns:
-            can_be_missing = "" not in released.variable(name).not_applicable
-            if name not in scenario.strata and can_be_missing and released.scale(name) != "numeric":
-                yield name
+def _in_households(name: str, rows: Ints, released: Data, bounds: Bounds) -> Bools:
+    """Cells of a variable that tell those of housemates: all that the households of some rows show."""
+    home = released.households(str(bounds.scenario.household))[0]
+    where: Bools = np.isin(home, home[rows]) & ~released.missing(name) & bounds.free
+    return where
 
 
-def joined(cells: Mapping[str, Bools], more: Mapping[str, Bools]) -> dict[str, Bools]:
+def joined(cells: Cells, more: Cells) -> dict[str, Bools]:
     """Cells of both, by column."""
     both = dict(cells)
     for name, where in more.items():
@@ -89,19 +182,18 @@ def joined(cells: Mapping[str, Bools], more: Mapping[str, Bools]) -> dict[str, B
     return both
 
 
-def said_of_closing(before: Mapping[str, Bools], cells: Mapping[str, Bools], closing: Closing) -> Iterator[str]:
+def said_of_closing(counts: Mapping[str, int], open_leaks: tuple[str, ...]) -> Iterator[str]:
     """What the log says: how many cells were blanked besides, and which leaks stay open."""
-    counts = added(before, cells)
     if counts:
         listed = ", ".join(f"{name} {count:,}" for name, count in counts.items())
         yield (
             f"{check.counted(sum(counts.values()), 'cell')} suppressed besides so that the file does not give "
             f"suppressed ones back ({listed})"
         )
-    yield from (f"not closed: {text}" for text in closing.open_leaks)
+    yield from (f"not closed: {text}" for text in open_leaks)
 
 
-def added(before: Mapping[str, Bools], cells: Mapping[str, Bools]) -> dict[str, int]:
+def added(before: Cells, cells: Cells) -> dict[str, int]:
     """By column: cells that were added."""
     counts = {
         name: int((where & ~before[name]).sum() if name in before else where.sum()) for name, where in cells.items()

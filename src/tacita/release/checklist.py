@@ -12,6 +12,7 @@ import numpy as np
 from tacita import check, frame
 from tacita.data.identifying import suspects, words_of
 from tacita.measures import measure_names
+from tacita.policy import OWN_FIELDS
 from tacita.random import fit_for_release
 from tacita.release.step_log import shared_rows
 from tacita.result import Result
@@ -223,8 +224,7 @@ def _reconstruction(release: Release) -> Item:
     if result is None:
         way = f"limit {name} in the policy, or call release.assess(measures={name!r})"
         return Item(name, NOT_DONE, "not measured", way)
-    held = _verdict_on(release, name)
-    if held:
+    if _verdict_on(release, OWN_FIELDS[name]):
         return Item(name, DONE, result.headline.rstrip("."))
     return Item(name, NOT_DONE, result.headline.rstrip("."), "repair what gives cells back, and limit it in the policy")
 

@@ -14,8 +14,8 @@ from tacita.arrays import Bools
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.parameters import AtLeast, Doc, Shape
-from tacita.progress import part, rising
-from tacita.protect.closing import MOST_ROUNDS, Closing, added, closing_cells, joined, said_of_closing
+from tacita.progress import Progress, part, rising
+from tacita.protect.closing import Bounds, Cells, added, closed, joined, said_of_closing
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.only import chosen_records, unknown_numbers
 from tacita.protect.step import Applied, CellStep, Context, present
@@ -129,13 +129,15 @@ class Suppress(CellStep):
         task = task_of(self, ordered, context.scenario, context.policy, free)
         self._check_ghosts(task, data, context.scenario)
         progress = rising(context.progress)
-        found = suppress(task.request, part(progress, 0.0, 0.6) if self.closed else progress)
-        first = cells = self._cells(found, task)
-        closing = Closing({}, ())
+        found = suppress(task.request, part(progress, 0.0, 0.5) if self.closed else progress)
+        first: Cells = self._cells(found, task)
+        cells = first
+        open_leaks: tuple[str, ...] = ()
         if self.closed and first:
-            cells, closing = self._closed(first, ordered, context, free)
-        remarks = (*_remarks(found, task), *said_of_closing(first, cells, closing), *task.remarks)
-        figures = {**_figures(found, task), "closing": added(first, cells)}
+            cells, found, open_leaks = self._closed(found, task, ordered, context, part(progress, 0.5, 1.0))
+        besides = added(first, cells)
+        remarks = (*_remarks(found, task), *said_of_closing(besides, open_leaks), *task.remarks)
+        figures = {**_figures(found, task, cells, besides), "closing": besides}
         suppression = Mechanism("suppression", tuple(cells), {"rule": figures["rule"], "cells": figures["cells"]})
         place = np.argsort(order)
         made = data.blanked({name: where[place] for name, where in cells.items()})
@@ -149,19 +151,26 @@ class Suppress(CellStep):
         return reduce(joined, followers, cells)
 
     def _closed(
-        self, cells: dict[str, Bools], data: Data, context: Context, free: Bools | None
-    ) -> tuple[dict[str, Bools], Closing]:
-        """The cells, and others until nothing that blanking repairs gives them back, safe all the time."""
-        some = np.ones(len(data), dtype=np.bool_) if free is None else free
-        for _ in range(MOST_ROUNDS):
-            blanked = data.blanked(cells)
-            closing = closing_cells(context.original, blanked, context.scenario, tuple(cells), some)
-            if not closing.cells:
-                break
-            cells = joined(cells, closing.cells)
-            again = task_of(self, data.blanked(cells), context.scenario, context.policy, free)
-            cells = joined(cells, self._cells(suppress(again.request), again))
-        return cells, closing
+        self, found: Suppression, task: Task, data: Data, context: Context, progress: Progress
+    ) -> tuple[Cells, Suppression, tuple[str, ...]]:
+        """The cells, and others until nothing that blanking repairs gives them back, safe all the time; who is left
+        unsafe; and the leaks that stay open."""
+        request = task.request
+        last = found
+
+        def again(cells: Cells) -> Cells:
+            nonlocal last
+            blank = [cells[name] if name in cells else np.zeros(len(data), dtype=np.bool_) for name in task.keys]
+            # Nothing else of the task changes with a blank.
+            codes = np.where(np.stack(blank, axis=1), 0, request.codes).astype(request.codes.dtype)
+            last = suppress(request._replace(codes=codes))
+            return joined(cells, self._cells(last, task))
+
+        free = np.ones(len(data), dtype=np.bool_) if request.free is None else request.free
+        strata = (*context.scenario.strata, *(self.strata or ()))
+        bounds = Bounds(context.original, context.scenario, task.keys, strata, free)
+        cells, open_leaks = closed(self._cells(found, task), data, bounds, again, progress)
+        return cells, found._replace(left=last.left), open_leaks
 
     def _check_ghosts(self, task: Task, data: Data, scenario: Scenario) -> None:
         """Suppressing a ghost must not undo what suppression and measures rest on."""
@@ -202,9 +211,9 @@ def _remarks(found: Suppression, task: Task) -> list[str]:
     return [", ".join(parts)]
 
 
-def _figures(found: Suppression, task: Task) -> dict[str, Any]:
+def _figures(found: Suppression, task: Task, cells: Cells, besides: Iterable[str]) -> dict[str, Any]:
     """The same as numbers."""
-    by_key = found.gone.sum(axis=0).tolist()
+    names = dict.fromkeys((*task.keys, *besides))
     return {
         "rule": str(task.request.rule),
         "violating": int(found.violated.sum()),
@@ -213,5 +222,5 @@ def _figures(found: Suppression, task: Task) -> dict[str, Any]:
         "touched_with_household": int(found.with_household.sum()),
         "only_others_need": int(found.for_others.sum()),
         "left": int(found.left.sum()),
-        "cells": dict(zip(task.keys, by_key, strict=True)),
+        "cells": {name: int(cells[name].sum()) if name in cells else 0 for name in names},
     }

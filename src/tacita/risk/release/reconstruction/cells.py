@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -208,9 +208,11 @@ def joint_codes(name: str, *files: Data) -> tuple[list[Ints], tuple[Any, ...]]:
     return found, tuple(code_of)
 
 
-def protected_variables(files: Files) -> Iterator[Protected]:
-    """Every variable of the original of which the release does not show all values."""
+def protected_variables(files: Files, names: Collection[str] | None = None) -> Iterator[Protected]:
+    """Every variable of the original, or of some names, of which the release does not show all values."""
     for name in files.original.columns:
+        if names is not None and name not in names:
+            continue
         try:
             found = _protected(files, name)
         except TacitaError:

@@ -11,7 +11,7 @@ is so. Unanimous small groups fail that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 from math import comb
 from typing import NamedTuple
@@ -34,7 +34,9 @@ from tacita.risk.release.reconstruction.views import View, views_of
 
 MOST_TELLING = 12
 """Threes are tried among this many columns."""
-DENSE = 1 << 22
+FEW_CELLS = 1 << 14
+"""Up to so many possible cells, or eight to a row, counting them all is quicker than sorting rows."""
+DENSE = 1 << 25
 """Up to so many possible keys a table of all of them is quicker than sorting."""
 
 
@@ -60,7 +62,7 @@ class Tally(NamedTuple):
 def tally(group: Ints, value: Ints, codes: int) -> Tally:
     """By group: rows, most frequent value, and how many rows are told by the others."""
     combined = group * (codes + 1) + value
-    if len(combined) and int(combined.max()) < max(DENSE, 2 * len(combined)):
+    if len(combined) and int(combined.max()) < max(FEW_CELLS, 8 * len(combined)):
         table = np.bincount(combined)
         cell = np.flatnonzero(table)
         count = table[cell]
@@ -152,9 +154,14 @@ def column_leaks(
     remaining: dict[str, Bools],
     *,
     threes: str = "telling",
+    largest: int = 3,
+    aside: Collection[str] = (),
     progress: Progress = no_progress,
 ) -> Iterator[Leak]:
-    """Leaks by one column, by two and by three; `remaining` says which cells are left, and is kept up to date."""
+    """Leaks by one column, by two and by three; `remaining` says which cells are left, and is kept up to date.
+
+    Sets of more than `largest` columns, or with one that is set aside, are counted as tried but not looked at.
+    """
     learnable = tuple(each for each in variables if len(each.shown_rows) > 1 and each.learnable.any())
     if not learnable:
         return
@@ -164,12 +171,14 @@ def column_leaks(
     several = len(groups) if threes == "all" else min(MOST_TELLING, len(groups))
     tried = len(ones) + len(views) + comb(len(groups), 2) + (comb(several, 3) if threes != "none" else 0)
     search = Search(files, learnable, tried)
+    ones, groups = ([name for name in names if name not in aside] for names in (ones, groups))
+    views = [view for view in views if view.column not in aside]
     telling = dict.fromkeys(groups, 0.0)
     found = list(_by_one(search, ones, views, remaining, telling, progress))
     yield from settled(found, remaining)
     found = list(_by_several(search, list(combinations(groups, 2)), remaining, progress))
     yield from settled(found, remaining)
-    if threes != "none":
+    if threes != "none" and largest > 2:
         chosen = sorted(groups, key=lambda name: -telling[name])[:several]
         yield from settled(list(_by_several(search, list(combinations(chosen, 3)), remaining, progress)), remaining)
 

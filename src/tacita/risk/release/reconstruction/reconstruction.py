@@ -226,8 +226,8 @@ def reconstruction(
     (2, ('w',))
     """
     progress(0.0, "comparing the files")
-    files = _files(original, released, scenario, unit, rules)
-    chosen = tuple(each for each in protected_variables(files) if variables is None or each.name in variables)
+    files = files_of(original, released, scenario, unit, rules)
+    chosen = tuple(protected_variables(files, variables))
     remaining = {each.name: np.ones(len(each), dtype=np.bool_) for each in chosen}
     found, cautions = _attacked(files, chosen, remaining, other, unit, threes, progress)
     if learner:
@@ -239,7 +239,8 @@ def reconstruction(
     return Reconstruction(files.released.record, told, tuple(ordered), cautions)
 
 
-def _files(original: Data, released: Data, scenario: Scenario, unit: str | None, rules: Any) -> Files:
+def files_of(original: Data, released: Data, scenario: Scenario, unit: str | None = None, rules: Any = ()) -> Files:
+    """Both files in the order of the released one."""
     rows = paired(original, released, unit)
     household = scenario.household if scenario.household in released.columns else None
     known = Rules.of(rules)

@@ -43,7 +43,7 @@ def views_of(files: Files, name: str) -> tuple[View, ...]:
 
 def _views_of(files: Files, name: str) -> Iterator[View]:
     different = files.distinct(name)
-    if different < max(LEAST_DIFFERENT, len(files) // 50):
+    if different < max(LEAST_DIFFERENT, len(files) // 50) or _numbered(files.values(name)):
         return
     texts = _texts(files.values(name))
     if texts is None:
@@ -55,6 +55,11 @@ def _views_of(files: Files, name: str) -> Iterator[View]:
         if 2 <= len(there) < different:
             of_code = np.concatenate([[len(there)], inverse])
             yield View((name,), f"{words} of {name!r}", name, of_code[codes], (*there.tolist(), ""))
+
+
+def _numbered(values: tuple[Any, ...]) -> bool:
+    """Whether the values are 1, 2, ... without gaps: they hold no codes, only an order, attacked by itself."""
+    return len(values) > 0 and all(value == place for place, value in enumerate(values, start=1))
 
 
 def _texts(values: tuple[Any, ...]) -> Any:

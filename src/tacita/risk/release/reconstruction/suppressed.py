@@ -1,0 +1,60 @@
+"""Leaks of suppressed cells alone, by what blanking further cells repairs: copies, other columns, housemates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from tacita.arrays import Ints
+from tacita.data import Data
+from tacita.progress import Progress, part
+from tacita.risk.release.reconstruction.cells import Protected, protected_variables
+from tacita.risk.release.reconstruction.columns import column_leaks
+from tacita.risk.release.reconstruction.copies import copy_leaks
+from tacita.risk.release.reconstruction.housemates import housemate_leaks
+from tacita.risk.release.reconstruction.leak import Leak
+from tacita.risk.release.reconstruction.reconstruction import files_of
+from tacita.scenario import Scenario
+
+
+def leaks_of_suppressed(
+    original: Data,
+    released: Data,
+    scenario: Scenario,
+    names: tuple[str, ...],
+    aside: frozenset[str],
+    threes: bool,
+    progress: Progress,
+) -> Iterator[tuple[Leak, Ints]]:
+    """Leaks of suppressed cells of some columns, and the rows of those given back, were the columns `aside` not there.
+
+    The order of rows, sums and functions are left out: what they give back, blanking other cells does not protect.
+    Rules are trusted as if all columns and threes were searched.
+    """
+    files = files_of(original, released, scenario)
+    variables = [_blanks(each) for each in protected_variables(files, names) if each.suppressed.any()]
+    rows_of = {each.name: each.rows for each in variables}
+    remaining = {each.name: np.ones(len(each), dtype=np.bool_) for each in variables}
+    found = [leak for leak in copy_leaks(files, variables) if not aside & set(leak.columns)]
+    for leak in found:
+        remaining[leak.variable][leak.right_cells] = False
+    largest, searching = 3 if threes else 2, part(progress, 0.1, 0.9)
+    found += column_leaks(files, variables, remaining, largest=largest, aside=aside, progress=searching)
+    found += housemate_leaks(files, variables, remaining)
+    for leak in found:
+        if not aside & set(leak.columns):
+            yield leak, rows_of[leak.variable][leak.right_cells]
+
+
+def _blanks(protected: Protected) -> Protected:
+    """A variable of which only the suppressed cells are asked."""
+    blank = protected.suppressed
+    return replace(
+        protected,
+        rows=protected.rows[blank],
+        suppressed=blank[blank],
+        truth=protected.truth[blank],
+        target=protected.target[blank],
+    )
