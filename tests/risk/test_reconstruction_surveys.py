@@ -104,7 +104,9 @@ def test_with_the_named_repairs_brute_force_gives_nothing_back() -> None:
 def test_unanimous_groups_of_the_demo_survey_mislead() -> None:
     """Some set of three columns determines nearly every blanked sex, and is wrong for most: next to none is claimed."""
     survey = tc.household_survey()
-    release = tc.Plan([tc.Recode("age", width=10), tc.Suppress(k=3, closed=False)]).apply(survey.data, survey.scenario, seed=1)
+    release = tc.Plan([tc.Recode("age", width=10), tc.Suppress(k=3, closed=False)]).apply(
+        survey.data, survey.scenario, seed=1
+    )
     files = Files(survey.data, release.data, np.arange(len(survey.data)), None)
     (sex,) = [each for each in protected_variables(files) if each.name == "sex"]
     told = np.zeros(len(sex), dtype=np.int64)

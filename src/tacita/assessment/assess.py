@@ -17,14 +17,14 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table
 from tacita.measures import (
-    NEEDED,
     Measure,
-    at_the_door,
     called_for,
     check_measure_name,
     checked_measure_options,
     find,
     measure_names,
+    needed_text,
+    prepared_data,
 )
 from tacita.policy import Limited, Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
@@ -102,7 +102,7 @@ def assess(
     """
     progress(0.0, "reading")
     limits = checked_policy(policy)
-    data = at_the_door(data, checked(scenario)).remembering()
+    data = prepared_data(data, checked(scenario)).remembering()
     register, original = (None if given is None else Data.of(given) for given in (register, original))
     if not scenario.sets:
         raise TacitaError("assess needs categorical keys; pass keys=[...] in the scenario.")
@@ -122,7 +122,7 @@ def assess(
 
         household = household_risk(data, scenario, keys=parts[0].table.keys, **how)
         cautions += household.cautions
-    further, not_measured = _further_measures(context, _asked(measures), part(progress, 0.85, 1.0))
+    further, not_measured = _further_measures(context, _requested_measures(measures), part(progress, 0.85, 1.0))
     for result in further.values():
         cautions += result.cautions
     cautions += [*_no_limit_on_sensitive(scenario, limits), *_undeclared_identifiers(data, scenario)]
@@ -201,7 +201,7 @@ def _no_limit_on_sensitive(scenario: Scenario, policy: Policy) -> Iterator[str]:
 # Further measures.
 
 
-def _asked(measures: Any) -> dict[str, dict[str, Any]]:
+def _requested_measures(measures: Any) -> dict[str, dict[str, Any]]:
     """The measures asked for with their options, by name."""
     if isinstance(measures, str):
         measures = (measures,)
@@ -218,7 +218,7 @@ def _further_measures(
     """Every further measure that is called for, limited or asked for, and verdicts on those that cannot be measured."""
     policy = context.policy
     limited = {name: limit for name in policy.limits if (limit := policy.limit_of(name))}
-    names = [name for name in measure_names() if _is_due(name, context, asked, limited)]
+    names = [name for name in measure_names() if _is_called_for(name, context, asked, limited)]
     found: dict[str, Result] = {}
     not_measured: list[Verdict] = []
     for at, name in enumerate(names):
@@ -227,7 +227,7 @@ def _further_measures(
         measure = find(name)
         lacking = context.lacks(measure)
         if lacking and name in asked and measure.files == 2:
-            raise TacitaError(f"{name} needs {NEEDED[lacking[0]]}.")
+            raise TacitaError(f"{name} needs {needed_text(lacking[0])}.")
         if lacking and name not in asked:
             not_measured += [_not_measured(limited[name], lacking[0])] if name in limited else []
             continue
@@ -239,11 +239,11 @@ def _further_measures(
 
 
 def _not_measured(limited: Limited, lacking: str) -> Verdict:
-    why = f"{limited.name} was not measured: it needs {NEEDED[lacking]}"
+    why = f"{limited.name} was not measured: it needs {needed_text(lacking)}"
     return Verdict(limited.name, limited.limit, None, None, why)
 
 
-def _is_due(name: str, context: Context, asked: Mapping[str, Any], limited: Mapping[str, Limited]) -> bool:
+def _is_called_for(name: str, context: Context, asked: Mapping[str, Any], limited: Mapping[str, Limited]) -> bool:
     if name in CORE:
         return False
     if name in asked or name in limited:

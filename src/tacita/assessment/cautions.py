@@ -25,8 +25,8 @@ to put the risk too low."""
 
 def cautions_of(table: KeyTable, data: Data, scenario: Scenario) -> tuple[str, ...]:
     """Everything worth a caution about a key table."""
-    found = [*table.cautions, *unreliable_estimates(table), *too_low(table), *detailed_keys(table)]
-    found += [*units_counted(table, data, scenario), *blanks_that_follow(table), *constant_keys(table)]
+    found = [*table.cautions, *unreliable_estimates(table), *underestimated_risk(table), *detailed_keys(table)]
+    found += [*units_counted(table, data, scenario), *possibly_not_applicable(table), *constant_keys(table)]
     return (*found, *missing_codes_seen(table, data), *spelled_alike(table))
 
 
@@ -44,7 +44,7 @@ def unreliable_estimates(table: KeyTable) -> Iterator[str]:
         )
 
 
-def too_low(table: KeyTable) -> Iterator[str]:
+def underestimated_risk(table: KeyTable) -> Iterator[str]:
     """Detailed keys: where the truth is known the model's risk was too low, the more so the more uniques."""
     if table.source in ("register", "census"):
         return
@@ -114,7 +114,7 @@ def units_counted(table: KeyTable, data: Data, scenario: Scenario) -> Iterator[s
             )
 
 
-def blanks_that_follow(table: KeyTable) -> Iterator[str]:
+def possibly_not_applicable(table: KeyTable) -> Iterator[str]:
     """Keys that are blank exactly where another key has certain values: perhaps not applicable, not missing."""
     for place, name in enumerate(table.keys):
         blank = table.codes[:, place] == 0

@@ -44,7 +44,7 @@ def new_file(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterat
     ['release.csv']
     """
     name, target = _place(path, "file", overwrite)
-    with _said_of(name):
+    with _plain_os_errors(name):
         beside = hidden_part(target)
         try:
             beside.touch(exist_ok=False)
@@ -73,14 +73,14 @@ def new_folder(
     """
     name, target = _place(path, "folder", overwrite)
     _check_replaceable(name, target, inputs)
-    with _said_of(name):
+    with _plain_os_errors(name):
         beside = hidden_part(target)
         try:
             private_folder(beside)
             usual = _usual_mode(beside)
             yield beside
             _list_files(beside)
-            _close_to_others(beside)
+            _restrict_access(beside)
             for folder, _, files in os.walk(beside, topdown=False):
                 for file in files:
                     _to_disk(Path(folder) / file)
@@ -121,7 +121,7 @@ def private_file(path: Path) -> Path:
     return path
 
 
-def _close_to_others(folder: Path) -> None:
+def _restrict_access(folder: Path) -> None:
     """What lies under `internal` or `not_for_publication` is for its owner alone."""
     for parent, _, files in os.walk(folder):
         inside = Path(parent).relative_to(folder).parts
@@ -174,7 +174,7 @@ def _check_replaceable(name: str, target: Path, inputs: Iterable[str | os.PathLi
 
 
 @contextmanager
-def _said_of(name: str) -> Iterator[None]:
+def _plain_os_errors(name: str) -> Iterator[None]:
     """The system's refusals in our words."""
     try:
         yield
@@ -192,7 +192,7 @@ def _place(path: str | os.PathLike[str], kind: str, overwrite: bool) -> tuple[st
     target = Path(os.path.realpath(path))
     given = Path(path).name or target.name
     name = given if kind == "file" else f"folder {given!r}"
-    with _said_of(name):
+    with _plain_os_errors(name):
         clear_leftovers(target)
         if not target.parent.is_dir():
             raise TacitaError(

@@ -121,7 +121,7 @@ def with_categories(native: Any) -> list[str]:
     return [str(name) for name, kind in schema.items() if kind in (nw.Categorical, nw.Enum)]
 
 
-def let_go(native: Any) -> Any:
+def independent_copy(native: Any) -> Any:
     """A table that shares no memory with the one it was made of: a column of pandas is a view of a block of them."""
     if native is None or nw.from_native(native, eager_only=True).implementation is not nw.Implementation.PANDAS:
         return native
@@ -411,7 +411,7 @@ def beside(left: Frame, right: Frame) -> Frame:
     return left.hstack(right.rename(renamed))
 
 
-def places(left: Frame, right: Frame, on: Sequence[str]) -> Ints:
+def matching_rows(left: Frame, right: Frame, on: Sequence[str]) -> Ints:
     """For each row of the left frame the row of the right one with the same values, -1 if there is none or one is
     missing; the values of the right frame must differ."""
     names = [str(place) for place in range(len(on))]

@@ -67,10 +67,10 @@ def matched_counts(
                 whole[rows] += matched
             else:
                 fractional[rows] += np.reshape(part.factor, (-1, 1)) * as_counts(matched)
-    return whole_again(as_counts(whole) + fractional, fractional > 0)
+    return rounded_to_whole(as_counts(whole) + fractional, fractional > 0)
 
 
-def whole_again(counts: Floats, added: Bools) -> Floats:
+def rounded_to_whole(counts: Floats, added: Bools) -> Floats:
     """Ten times 0.3 is 3 and not 3 less rounding, or a record would fall below k: such sums are made whole again."""
     nearest = np.rint(counts)
     return np.where(added & (np.abs(counts - nearest) <= 1e-13 * counts), nearest, counts)

@@ -80,12 +80,12 @@ def advance(state: State, step: Step, progress: Progress = no_progress) -> State
     context = Context(who, state.policy, state.draws.step(step.label), before, progress)
     given = with_codes(now, who)
     made = applied(step, given, context)
-    known = replace(made.data, variables=_known_after(who, now, given, made.data))
+    known = replace(made.data, variables=_variables_after(who, now, given, made.data))
     fresh = _with_units(known.with_perturbed(now.perturbed | made.perturbed), now)
     done = changes(now, fresh, step, made)
     log.info("step %s: %d cells changed", step.label, sum(done.cells.values()))
     fresh = _with_original_weights(fresh, done, state)
-    remaining = restricted(_followed(who, now, fresh), fresh.columns)
+    remaining = restricted(_with_recoded_codes(who, now, fresh), fresh.columns)
     if remaining is None:
         raise TacitaError(f"step {step.label!r} removes every key of the scenario; keep at least one key.")
     return replace(state, data=fresh, scenario=remaining, steps=(*state.steps, step), changes=(*state.changes, done))
@@ -127,7 +127,7 @@ def _with_units(after: Data, before: Data) -> Data:
     return replace(after, units=units)
 
 
-def _known_after(who: Scenario, before: Data, given: Data, made: Data) -> dict[str, Variable]:
+def _variables_after(who: Scenario, before: Data, given: Data, made: Data) -> dict[str, Variable]:
     """What is known of the variables after a step: of codes for not applicable what the file itself says.
 
     A step is given those that only the scenario knows besides, so that it keeps them.
@@ -140,25 +140,25 @@ def _known_after(who: Scenario, before: Data, given: Data, made: Data) -> dict[s
         if known[name] == given.variable(name):
             known[name] = before.variable(name)
         else:
-            unsaid = _followed_codes(tuple(code for code in codes if code not in said), before, made, name)
-            ours = _followed_codes(said, before, made, name)
+            unsaid = _recoded_codes(tuple(code for code in codes if code not in said), before, made, name)
+            ours = _recoded_codes(said, before, made, name)
             kept = tuple(code for code in known[name].not_applicable if code in ours or code not in unsaid)
             known[name] = replace(known[name], not_applicable=kept)
     return known
 
 
-def _followed(who: Scenario, before: Data, after: Data) -> Scenario:
+def _with_recoded_codes(who: Scenario, before: Data, after: Data) -> Scenario:
     """The scenario with codes for not applicable as they are called after a step.
 
     Where numbers become texts, 99 becomes '99'. If the scenario still said 99, those records would count as missing,
     and so look like everybody, though the release tells that they are not applicable.
     """
     there = [name for name in who.not_applicable if name in after.columns]
-    codes = {name: _followed_codes(who.not_applicable[name], before, after, name) for name in there}
+    codes = {name: _recoded_codes(who.not_applicable[name], before, after, name) for name in there}
     return replace(who, not_applicable={**who.not_applicable, **codes})
 
 
-def _followed_codes(codes: tuple[Any, ...], before: Data, after: Data, name: str) -> tuple[Any, ...]:
+def _recoded_codes(codes: tuple[Any, ...], before: Data, after: Data, name: str) -> tuple[Any, ...]:
     """What records with one of the codes have after a step: values that nobody else has, or that are declared missing.
 
     A value that others have too and that is not declared missing is a category like any other.
@@ -179,7 +179,7 @@ def _followed_codes(codes: tuple[Any, ...], before: Data, after: Data, name: str
     return tuple(dict.fromkeys(followed))
 
 
-def told(data: Data, who: Scenario) -> Data:
+def with_declared_codes(data: Data, who: Scenario) -> Data:
     """The data with codes of keys for not applicable that the data themselves would take for missing.
 
     Only the scenario of the release knows what a code is called there. Under any other one, as the one that the plan

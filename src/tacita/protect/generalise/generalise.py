@@ -174,7 +174,7 @@ class Generalise(CellStep):
         if self.recoding != "global":
             check_labels(file)
         wanted = self._wanted(context, len(data))
-        telling = self._blanks_that_tell(data, scenario)
+        telling = self._keys_with_missing_category(data, scenario)
         problem = self._problem(file, wanted, 0.0 if telling else self.limit)
         # A blank record looks like anybody in the file.
         if self.suppress == "blank" and not problem.judge.whole_file_fulfils(file.raw):
@@ -184,12 +184,14 @@ class Generalise(CellStep):
         except TacitaError as error:
             if not telling:
                 raise
-            raise TacitaError(f"{_telling(telling)}, and {error} Or pass suppress='remove'.") from None
+            raise TacitaError(f"{_missing_category_remark(telling)}, and {error} Or pass suppress='remove'.") from None
         made = released(data, file, found.keys, found.suppressed, remove=self.suppress == "remove")
-        remarks = self._remarks(file, found, scenario) + ((_telling(telling),) if telling else ())
+        remarks = self._remarks(file, found, scenario) + ((_missing_category_remark(telling),) if telling else ())
         figures = self._figures(problem, file, found)
         mechanisms = self._mechanisms(file, figures)
-        return Applied(made, remarks, figures, mechanisms, tuple(each.told("recoding") for each in mechanisms))
+        return Applied(
+            made, remarks, figures, mechanisms, tuple(each.with_parameters("recoding") for each in mechanisms)
+        )
 
     def _mechanisms(self, file: File, figures: Mapping[str, Any]) -> tuple[Mechanism, ...]:
         """Recoding by level, and suppression of whole records."""
@@ -208,7 +210,7 @@ class Generalise(CellStep):
         check_keys(data, scenario.keys)
         return scenario.keys
 
-    def _blanks_that_tell(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
+    def _keys_with_missing_category(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
         """Keys whose blank is itself a category, so that a record with nothing but blanks is told by them."""
         if self.suppress != "blank" or self.limit == 0:
             return ()
@@ -267,14 +269,14 @@ class Generalise(CellStep):
             f"levels{' (records)' if several else ''}: {', '.join(chosen)}",
             f"{gone} suppressed" if self.suppress == "remove" else f"all keys of {gone} blanked",
             f"loss ({self.loss}) {found.loss:.4g}",
-            self._how_sure(found),
+            self._optimality_remark(found),
         ]
         shared = [name for name in scenario.household_variables if name in file.keys]
         if shared and (found.suppressed_records or self.recoding != "global"):
             remarks.append(f"members of a household may now differ in {check.quoted(shared)}")
         return tuple(remarks)
 
-    def _how_sure(self, found: Choice) -> str:
+    def _optimality_remark(self, found: Choice) -> str:
         if found.best is None:
             said = "every record at the first levels at which it is safe"
             return said if found.finished else f"{said}, of those tried before the limit stopped the work"
@@ -298,7 +300,7 @@ class Generalise(CellStep):
         return figures
 
 
-def _telling(names: tuple[str, ...]) -> str:
+def _missing_category_remark(names: tuple[str, ...]) -> str:
     return f"a blank of {check.quoted(names)} stands for not applicable, so nobody is blanked"
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.keys.matching import Keys, Pairs
-from tacita.keys.missing_rules import matching_counts, who_counts
+from tacita.keys.missing_rules import matching_counts, matching_key_pairs
 from tacita.protect.generalise.cells import Cells, Spread, some_cells, spread_over
 from tacita.risk.attribute.groups import Histogram
 from tacita.risk.attribute.l_diversity import distinct, entropy, recursive
@@ -67,7 +67,7 @@ class Judged(NamedTuple):
     """Which cells must be suppressed."""
     suppressed: int
     """How many records they hold."""
-    lost: bool
+    infeasible: bool
     """Whether more records than allowed fall short of what only grows: then so it is at every finer node."""
 
 
@@ -136,7 +136,7 @@ class Judge:
             codes: Codes = cells.codes.astype(np.uint32)
             counted = matching_counts(codes, Keys(codes, cells.records[:, None]), self.wanted.rule, cells.records)
             short = counted[:, 0] < self.wanted.k
-            pairs = who_counts(codes, cells.records, self.wanted.rule) if cells.spreads else None
+            pairs = matching_key_pairs(codes, cells.records, self.wanted.rule) if cells.spreads else None
         for place, spread in enumerate(cells.spreads):
             values = _histogram(spread, len(cells.codes), pairs)
             for found in self._of_values(values, place, everything):

@@ -128,7 +128,7 @@ class _Search:
         self.seen: set[Node] = set()
         self.bounds: dict[Node, float] = {}
         """Of nodes whose cells were formed."""
-        self.lost: Ints = np.zeros((0, len(problem.top)), dtype=np.int64)
+        self.infeasible: Ints = np.zeros((0, len(problem.top)), dtype=np.int64)
         """The highest nodes that are known to be lost."""
         self.snapshots = [problem.raw]
         self.snapshot_nodes: Ints = np.array([problem.raw.node], dtype=np.int64)
@@ -137,15 +137,15 @@ class _Search:
         """Whether a limit is reached."""
         return self.passed(self.checked, self.looked_at)
 
-    def is_lost(self, node: Node) -> bool:
+    def is_infeasible(self, node: Node) -> bool:
         """Whether the node is known to be lost, since it is as fine as one that is."""
-        return bool((self.lost >= node).all(axis=1).any())
+        return bool((self.infeasible >= node).all(axis=1).any())
 
     def bound(self, node: Node) -> float:
         known = self.bounds.get(node)
         return self.problem.loss.bound(node) if known is None else known
 
-    def hopeless(self, rank: Rank) -> bool:
+    def cannot_improve(self, rank: Rank) -> bool:
         """Whether neither a node of this rank nor a coarser one can be better: all three parts grow on the way up."""
         return self.best is not None and rank >= self.problem.rank(self.best.node, self.best.loss)
 
@@ -176,13 +176,13 @@ class _Search:
         cells = self.form(node)
         self.bounds[node] = problem.loss.bound_of(cells)
         judged = problem.judge.judge(cells, problem.allowed)
-        if judged.lost:
-            below = (self.lost <= node).all(axis=1)
-            self.lost = np.vstack([self.lost[~below], np.array([node], dtype=np.int64)])
+        if judged.infeasible:
+            below = (self.infeasible <= node).all(axis=1)
+            self.infeasible = np.vstack([self.infeasible[~below], np.array([node], dtype=np.int64)])
             return True
-        if judged.suppressed <= problem.allowed and not self.hopeless(problem.rank(node, self.bounds[node])):
+        if judged.suppressed <= problem.allowed and not self.cannot_improve(problem.rank(node, self.bounds[node])):
             loss = problem.loss.of(cells, judged.bad)
-            if not self.hopeless(problem.rank(node, loss)):
+            if not self.cannot_improve(problem.rank(node, loss)):
                 self.best = Solution(node, loss, judged.bad, judged.suppressed, False, 0, problem.nodes)
         return False
 
@@ -192,7 +192,7 @@ class _Search:
         low, high = 0, len(path) - 1
         while low < high and not self.over():
             middle = (low + high) // 2
-            if self.is_lost(path[middle]) or (path[middle] not in self.seen and self.check(path[middle])):
+            if self.is_infeasible(path[middle]) or (path[middle] not in self.seen and self.check(path[middle])):
                 low = middle + 1
             else:
                 high = middle
@@ -211,16 +211,16 @@ class _Search:
         while waiting:
             rank = heapq.heappop(waiting)
             bound, _, node = rank
-            if self.hopeless(rank):
+            if self.cannot_improve(rank):
                 break
             if self.over():
                 finished = False
                 break
             self.looked_at += 1
             self.say(bound)
-            if node not in self.seen and not self.is_lost(node):
+            if node not in self.seen and not self.is_infeasible(node):
                 self.halve(node)
-                if node not in self.seen and not self.is_lost(node):
+                if node not in self.seen and not self.is_infeasible(node):
                     if self.over():
                         finished = False
                         break
@@ -228,7 +228,7 @@ class _Search:
             bound = max(bound, self.bound(node))
             for child in self.children(node):
                 rank = problem.rank(child, max(bound, self.bound(child)))
-                if not self.hopeless(rank):
+                if not self.cannot_improve(rank):
                     heapq.heappush(waiting, rank)
         best = self.best
         if best is None:
