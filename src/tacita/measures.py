@@ -156,7 +156,7 @@ def rule_in_part(words: str) -> MissingKeys:
 
 @dataclass(frozen=True)
 class Measure:
-    """What a measure says of itself."""
+    """The declaration of a measure: its function, what it needs, when it is called for, and what a policy can limit."""
 
     name: str
     function: Callable[..., Result]
@@ -299,7 +299,7 @@ def _plugins() -> dict[str, EntryPoint]:
 
 
 def measure_names() -> tuple[str, ...]:
-    """All measures: Tacita's own, then those of other packages and of this session."""
+    """All measures: Tacita's own, then those of other packages and those declared since Python was started."""
     return tuple(dict.fromkeys([*MEASURES, *_plugins(), *_DECLARED_HERE]))
 
 
@@ -320,7 +320,7 @@ def find(name: str) -> Measure:
 
 
 def declared_measure(function: Any) -> Measure:
-    """What a function says of itself as a measure."""
+    """The declaration of the measure that a function is."""
     found = getattr(function, "measure", None)
     if not isinstance(found, Measure):
         name = getattr(function, "__name__", type(function).__name__)

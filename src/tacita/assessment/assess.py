@@ -42,7 +42,7 @@ NOT_IN_ALL = ("risk_threshold",)
 
 
 class Context(NamedTuple):
-    """What a measure can use."""
+    """The files, scenario and policy of one assessment, with key tables that are made once."""
 
     data: Data
     scenario: Scenario
@@ -160,7 +160,7 @@ def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progre
 
 
 def _under_other_rules(table: KeyTable, context: Context) -> dict[str, KeyTable]:
-    """The keys as others would count them, where a missing value makes the rule matter."""
+    """The key table under the other missing-value rules, if a key has missing values."""
     if not table.has_missing:
         return {}
     others = [name for name in ("one_way", "wildcard", "own_category") if name != table.rule.name]
@@ -169,7 +169,7 @@ def _under_other_rules(table: KeyTable, context: Context) -> dict[str, KeyTable]
 
 
 def _rule_matters(part: KeySetRisk) -> Iterator[str]:
-    """Whether another way of counting missing values would turn the verdict on k."""
+    """A caution where another missing-value rule would change the verdict on k."""
     if part.k is None:
         return
     for name, result in part.other_rules.items():
@@ -190,7 +190,7 @@ def _undeclared_identifiers(data: Data, scenario: Scenario) -> Iterator[str]:
 
 
 def _no_limit_on_sensitive(scenario: Scenario, policy: Policy) -> Iterator[str]:
-    """Sensitive variables that no limit of the policy speaks of."""
+    """A caution where the policy has no limit on sensitive variables."""
     if scenario.sensitive and not {"l_diversity", "t_closeness", "likeness", "dominance"} & set(policy.limits):
         yield (
             "the scenario names sensitive variables, but the policy limits no measure of what is learned about them: "

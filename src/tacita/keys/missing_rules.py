@@ -22,7 +22,7 @@ def matching_counts(targets: Codes, sources: Keys, rule: MissingRule, records: I
 
 
 def matching_key_pairs(codes: Codes, records: Ints, rule: MissingRule) -> matching.Pairs:
-    """Which keys count for which, and by how much: the members of every group."""
+    """All pairs of matching keys with the factor by which one counts for the other."""
     if only_equal_keys_match(codes, rule):
         every = np.arange(len(codes), dtype=np.int64)
         return matching.Pairs(every, every, np.ones(len(every)))
@@ -30,7 +30,7 @@ def matching_key_pairs(codes: Codes, records: Ints, rule: MissingRule) -> matchi
 
 
 def only_equal_keys_match(codes: Codes, rule: MissingRule) -> bool:
-    """Whether keys count for themselves only."""
+    """Whether only equal keys match: no missing values, or a rule that makes missing a category."""
     return rule.name in ("own_category", "no_match") or bool(shown_fully(codes).all())
 
 

@@ -303,7 +303,7 @@ def _checked_weights(name: str, weights: Floats, data: Data) -> Floats:
 
 
 def _caution(text: str) -> str:
-    """Say something at once as a warning, and hand it on for the printed result."""
+    """Issue a warning, and return its text for the printed result."""
     warnings.warn(text, Caution, stacklevel=4)
     return text
 

@@ -31,8 +31,8 @@ KINDS = (
 class Mechanism:
     """What was done to the values of some variables: names, parameters and counts, no values of the data.
 
-    An attacker who knows it attacks better, and an analyst who knows it estimates better: what of it is published is
-    said apart, see `with_parameters`.
+    An attacker who knows it attacks better, and an analyst who knows it estimates better: a step states
+    separately which parameters are published, see `with_parameters`.
 
     >>> rounding = Mechanism("rounding", ("income",), {"base": 100.0, "cells": 12})
     >>> print(rounding.with_parameters("base"))
@@ -56,7 +56,7 @@ class Mechanism:
         object.__setattr__(self, "parameters", {name: _plain(name, value) for name, value in given.items()})
 
     def with_parameters(self, *names: str) -> Mechanism:
-        """The mechanism with no parameters but these: what may be told to the public."""
+        """The mechanism with these parameters only, such as those that may be published."""
         return replace(self, parameters={name: value for name, value in self.parameters.items() if name in names})
 
     def to_dict(self) -> dict[str, Any]:

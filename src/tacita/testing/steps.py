@@ -146,7 +146,7 @@ def _check_not_applicable(step: Step, data: Data, scenario: Scenario, release: R
 
 
 def _check_missing(data: Data, release: Release) -> None:
-    """Who had no value has none, and who had one still has one."""
+    """Missing values stay missing, and other values do not become missing."""
     made = release.data
     _, was, now = np.intersect1d(data.record, made.record, assume_unique=True, return_indices=True)
     for name in (each for each in data.columns if each in made.columns and each not in release.changes[0].renewed):
@@ -187,7 +187,7 @@ def _texts(column: Any) -> list[str | None]:
 
 
 def _data_unless_refused(apply: Callable[[], Data]) -> Data | None:
-    """What came out; nothing where the step refuses in one sentence."""
+    """The data that a step made; None where it refuses in one sentence."""
     try:
         return apply()
     except TacitaError as error:

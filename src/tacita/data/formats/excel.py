@@ -74,7 +74,7 @@ def _check_start(content: bytes, name: str) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """The reader logs columns without values; to us that is nothing special."""
+    """Silence the log of the reader, which reports columns without values."""
     logger = logging.getLogger("fastexcel")
     before = logger.level
     logger.setLevel(logging.ERROR)
@@ -145,7 +145,7 @@ def _moments(table: Frame, name: str, declared: str | None) -> Any:
     return frame_files.column("datetime", ticks, missing)
 
 
-class _Exact(float):
+class _ExactFloat(float):
     """A float that is written with all its digits: XlsxWriter writes 16, and 17 are needed."""
 
     def __format__(self, form: str) -> str:
@@ -206,7 +206,7 @@ def _write(sheet: Any, at: int, kind: Kind, values: list[Any], form: Any) -> int
         elif form is not None:
             sheet.write_datetime(row, at, value, form)
         else:
-            sheet.write_number(row, at, _Exact(value))
+            sheet.write_number(row, at, _ExactFloat(value))
     return last
 
 

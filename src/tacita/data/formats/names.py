@@ -141,7 +141,7 @@ def accepted(names: Sequence[str], rule: NameRule, room: Mapping[str, int] = NO_
     chosen: dict[str, str] = {}
     for name in bad:
         kept = room.get(name, 0)
-        base = _cut(_close(name, rule), rule, kept)
+        base = _cut(_nearest_allowed(name, rule), rule, kept)
         fresh, number = base, 1
         while rule.fault(fresh, kept) or rule.key(fresh) in taken:
             number += 1
@@ -152,7 +152,7 @@ def accepted(names: Sequence[str], rule: NameRule, room: Mapping[str, int] = NO_
     return chosen
 
 
-def _close(name: str, rule: NameRule) -> str:
+def _nearest_allowed(name: str, rule: NameRule) -> str:
     """A name near the given one with allowed signs."""
     plain = unicodedata.normalize("NFKD", name) if rule.ascii else unicodedata.normalize("NFC", name)
     if rule.ascii:

@@ -175,7 +175,7 @@ def _check_count(file: Path, read: int, announced: int | None) -> None:
 
 
 class FileVariable(NamedTuple):
-    """What a file tells of one variable."""
+    """What a file declares about one variable."""
 
     name: str
     system: System

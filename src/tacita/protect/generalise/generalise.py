@@ -174,19 +174,23 @@ class Generalise(CellStep):
         if self.recoding != "global":
             check_labels(file)
         wanted = self._wanted(context, len(data))
-        telling = self._keys_with_missing_category(data, scenario)
-        problem = self._problem(file, wanted, 0.0 if telling else self.limit)
+        with_category = self._keys_with_missing_category(data, scenario)
+        problem = self._problem(file, wanted, 0.0 if with_category else self.limit)
         # A blank record looks like anybody in the file.
         if self.suppress == "blank" and not problem.judge.whole_file_fulfils(file.raw):
             raise TacitaError("all records together do not fulfil what is asked for; ask for less, or a smaller k.")
         try:
             found = choose(problem, file, self.recoding, Limits(self.seconds, self.checks), context.progress)
         except TacitaError as error:
-            if not telling:
+            if not with_category:
                 raise
-            raise TacitaError(f"{_missing_category_remark(telling)}, and {error} Or pass suppress='remove'.") from None
+            raise TacitaError(
+                f"{_missing_category_remark(with_category)}, and {error} Or pass suppress='remove'."
+            ) from None
         made = released(data, file, found.keys, found.suppressed, remove=self.suppress == "remove")
-        remarks = self._remarks(file, found, scenario) + ((_missing_category_remark(telling),) if telling else ())
+        remarks = self._remarks(file, found, scenario) + (
+            (_missing_category_remark(with_category),) if with_category else ()
+        )
         figures = self._figures(problem, file, found)
         mechanisms = self._mechanisms(file, figures)
         return Applied(
@@ -211,7 +215,7 @@ class Generalise(CellStep):
         return scenario.keys
 
     def _keys_with_missing_category(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
-        """Keys whose blank is itself a category, so that a record with nothing but blanks is told by them."""
+        """Keys of which a missing value is a category (not applicable), so that a suppressed record is not hidden."""
         if self.suppress != "blank" or self.limit == 0:
             return ()
         return tuple(name for name in scenario.keys if "" in data.variable(name).not_applicable)
@@ -285,7 +289,7 @@ class Generalise(CellStep):
         return said if self.recoding == "global" else f"{said}, coarser levels for outliers"
 
     def _figures(self, problem: Problem, file: File, found: Choice) -> dict[str, Any]:
-        """The same as numbers."""
+        """The figures of the log."""
         figures: dict[str, Any] = {
             "k": problem.judge.wanted.k,
             "records_by_level": found.records_by_level(file),

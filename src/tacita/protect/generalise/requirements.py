@@ -73,7 +73,7 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """Tells which cells fulfil the requirements."""
+    """Decides which cells fulfil the requirements."""
 
     wanted: Requirements
     shares: tuple[Floats, ...] = ()
@@ -104,11 +104,11 @@ class Judge:
         return not bool(self._falls_short(replace(one, spreads=spreads), True, True)[0])
 
     def _alone(self, cells: Cells) -> bool:
-        """Whether cells count for themselves only."""
+        """Whether only equal cells match."""
         return self.wanted.rule.name in ("own_category", "no_match") or bool((cells.codes > 0).all())
 
     def _first_short(self, cells: Cells) -> Bools:
-        """Under `no_match` a blank matches nothing, not even its twin: whoever has one is never safe."""
+        """Cells that can never be safe: under `no_match` a missing value matches nothing, not even an equal key."""
         if self.wanted.rule.name == "no_match":
             blank: Bools = np.any(cells.codes == 0, axis=1)
             return blank

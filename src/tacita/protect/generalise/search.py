@@ -2,9 +2,9 @@
 
 Nodes wait in the order of their bound, the loss that neither they nor any coarser node can fall below. The search ends
 when the next bound is no better than the best loss found: then nothing that is left can be better. Two things keep the
-number of nodes low whose cells are really formed. What is lost at a node (too many records fall short of what only
-grows with a cell) is lost at all finer ones. And before a node is formed, a path from it up to the top is halved again
-and again for the lowest node that is not lost, which finds good solutions early and rules out much at once.
+number of nodes low whose cells are really formed. What is infeasible at a node (too many records fall short of what
+only grows with a cell) is infeasible at all finer ones. And before a node is formed, a path from it up to the top is
+halved again and again for the lowest node that is feasible, which finds good solutions early and rules out many nodes.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class Problem:
         return count
 
 
-LOOKED_AT = 50
-"""For every node that may be formed so many may be looked at, most of which are known to be lost."""
+VISITS_PER_CHECK = 50
+"""For every node that may be formed so many may be looked at, most of which are known to be infeasible."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,9 @@ class Limits:
 
         def over(formed: int, looked_at: int) -> bool:
             late = self.seconds is not None and self.clock() - start >= self.seconds
-            return late or (self.checks is not None and (formed >= self.checks or looked_at >= LOOKED_AT * self.checks))
+            return late or (
+                self.checks is not None and (formed >= self.checks or looked_at >= VISITS_PER_CHECK * self.checks)
+            )
 
         return over
 
@@ -129,7 +131,7 @@ class _Search:
         self.bounds: dict[Node, float] = {}
         """Of nodes whose cells were formed."""
         self.infeasible: Ints = np.zeros((0, len(problem.top)), dtype=np.int64)
-        """The highest nodes that are known to be lost."""
+        """The highest nodes that are known to be infeasible."""
         self.snapshots = [problem.raw]
         self.snapshot_nodes: Ints = np.array([problem.raw.node], dtype=np.int64)
 
@@ -138,7 +140,7 @@ class _Search:
         return self.passed(self.checked, self.looked_at)
 
     def is_infeasible(self, node: Node) -> bool:
-        """Whether the node is known to be lost, since it is as fine as one that is."""
+        """Whether the node is known to be infeasible: at most as coarse as an infeasible one."""
         return bool((self.infeasible >= node).all(axis=1).any())
 
     def bound(self, node: Node) -> float:
@@ -169,7 +171,7 @@ class _Search:
         self.snapshot_nodes = np.array([each.node for each in self.snapshots], dtype=np.int64)
 
     def check(self, node: Node) -> bool:
-        """Form a node and judge it; whether it is lost."""
+        """Form a node and judge it; whether it is infeasible."""
         self.checked += 1
         self.seen.add(node)
         problem = self.problem
@@ -187,7 +189,7 @@ class _Search:
         return False
 
     def halve(self, node: Node) -> None:
-        """Look on a path for the lowest node that is not lost."""
+        """Search a path by halving for the lowest node that is not infeasible."""
         path = cheapest_path(self.problem, node)
         low, high = 0, len(path) - 1
         while low < high and not self.over():

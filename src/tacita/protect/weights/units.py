@@ -130,7 +130,7 @@ def cells_of(data: Data, names: tuple[str, ...]) -> tuple[Ints, int]:
 
 
 def household_remarks(given: UnitWeights) -> tuple[str, ...]:
-    """What the log says where households were kept together."""
+    """The remark for the log that weights were changed by household; none for weights by record."""
     return ("members of a household share one weight, and still do",) if given.households else ()
 
 

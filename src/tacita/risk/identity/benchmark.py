@@ -38,7 +38,7 @@ RULES = {
 
 
 def count_above_benchmark(risk: Floats, counts: Ints, rule: BenchmarkRule) -> tuple[int, float]:
-    """How many records stand out, and the limit median + factor x MAD."""
+    """How many records have a risk above the benchmark, and its limit median + factor x MAD."""
     (middle,) = quantiles(risk, (0.5,), counts)
     (deviation,) = quantiles(np.abs(risk - middle), (0.5,), counts)
     limit = middle + rule.factor * deviation

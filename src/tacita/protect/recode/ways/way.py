@@ -65,7 +65,7 @@ class Source:
 
 
 class Grouping(NamedTuple):
-    """The groups of a variable, and what there is to say."""
+    """The groups of a variable, and a remark for the log."""
 
     groups: Groups | None
     """None: nothing changes."""
