@@ -51,9 +51,9 @@ def underestimated_risk(table: KeyTable) -> Iterator[str]:
     unique = int(table.records[table.sample_count < 2].sum())
     if unique >= MANY_UNIQUES * table.size:
         yield (
-            f"{unique:,} of {table.size:,} records are unique on the keys: with keys so detailed the model of F put "
-            f"the expected re-identifications a fifth to three quarters too low on a test population whose truth is "
-            f"known, outside its interval; judge by k too, compare a low quantile of F, or use a register."
+            f"{unique:,} of {table.size:,} records are unique on the keys: with keys so detailed the model of F gave "
+            f"expected re-identifications that were 20 to 75 % too low on a test population with known counts, and its "
+            f"interval did not cover the true value; judge by k too, compare a low quantile of F, or use a register."
         )
 
 
