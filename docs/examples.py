@@ -97,12 +97,12 @@ def _own_measures() -> Iterator[None]:
     """A measure that a page declares is known on that page only."""
     from tacita import measures
 
-    before = dict(measures._IN_SESSION)
+    before = dict(measures._DECLARED_HERE)
     try:
         yield
     finally:
-        measures._IN_SESSION.clear()
-        measures._IN_SESSION.update(before)
+        measures._DECLARED_HERE.clear()
+        measures._DECLARED_HERE.update(before)
 
 
 def _outcomes(page: Path, text: str) -> Iterator[Outcome]:

@@ -80,7 +80,7 @@ def test_the_small_survey_itself_is_fine(run: Run) -> None:
         (
             PEOPLE,
             ["--keys", "sex", "--attack", "M5"],
-            "attack 'M5' needs weights; pass weight=... or choose another attack.",
+            "attack 'M5' needs weights; pass --weight or choose another attack.",
         ),
         (
             PEOPLE,
@@ -142,7 +142,7 @@ def test_the_small_survey_itself_is_fine(run: Run) -> None:
             "a,b\n1,2\n3\n4,5\n",
             ["--keys", "a"],
             "s.csv is ragged: record 2 (line 3) has 1 field where the header has 2 (1 such record); quote fields that "
-            "contain the delimiter, or pass delimiter=... with the right one.",
+            "contain the delimiter, or pass --delimiter with the right one.",
         ),
     ],
 )
@@ -171,7 +171,7 @@ def test_scenario_files(run: Run) -> None:
         ("format = 1\n", "s.toml has no [scenario] table; add one."),
         ("format = 2\n[scenario]\n", "s.toml has format 2; this version reads format 1, update Tacita."),
         ('[scenario]\nkeyz = ["sex"]\n', "scenario has no field 'keyz'. Did you mean 'keys'?"),
-        ("[scenario]\n", "a scenario must name at least one key; pass keys=[...]."),
+        ("[scenario]\n", "a scenario must name at least one key; pass --keys."),
         ("[scenario]\nkeys = [1]\n", "keys must be a list of column names; got 1 in it."),
     ]:
         Path("s.toml").write_text(text)
@@ -209,10 +209,7 @@ def test_an_existing_folder_is_refused(run: Run) -> None:
     Path("out/mine.txt").write_text("keep")
     code, _, err = run("assess", "s.csv", "--keys", "sex", "--out", "out")
     assert code == 2
-    assert (
-        err
-        == "tacita: folder 'out' exists already; choose another name, or overwrite=True (--overwrite) to replace it.\n"
-    )
+    assert err == "tacita: folder 'out' exists already; choose another name, or --overwrite to replace it.\n"
     assert Path("out/mine.txt").read_text() == "keep"
 
 
@@ -222,9 +219,9 @@ def test_text_that_is_not_utf8_is_read_with_a_word_about_it(run: Run) -> None:
     assert code == 0
     assert "0 of 3 records violate 3-anonymity" in out
     assert err == (
-        "tacita: s.csv is not UTF-8 (line 2) and was read as windows-1252; pass encoding=... to say what it is.\n"
+        "tacita: s.csv is not UTF-8 (line 2) and was read as windows-1252; pass --encoding to say what it is.\n"
     )
-    message = "s.csv is not 'utf-8' (line 2); pass encoding=... with the right one."
+    message = "s.csv is not 'utf-8' (line 2); pass --encoding with the right one."
     assert run("assess", "s.csv", "--keys", "region", "--encoding", "utf-8") == (2, "", f"tacita: {message}\n")
 
 

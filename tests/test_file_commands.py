@@ -30,7 +30,7 @@ def test_convert(work: Run) -> None:
     assert tc.read("s.csv").table.equals(PERSONS)
     code, out, err = work("convert", "s.parquet", "s.csv")
     assert (code, out) == (2, "")
-    assert err == "tacita: s.csv exists already; choose another name, or overwrite=True (--overwrite) to replace it.\n"
+    assert err == "tacita: s.csv exists already; choose another name, or --overwrite to replace it.\n"
 
 
 def test_split_and_join(work: Run) -> None:
@@ -99,7 +99,7 @@ def test_an_existing_file_is_refused_before_the_work(run: Run, words: tuple[str,
     Path(name).write_text("old\n")
     code, out, err = run(*words, name)
     assert (code, out) == (2, "")
-    assert err.startswith(f"tacita: {name} exists already; choose another name, or overwrite=True (--overwrite) ")
+    assert err.startswith(f"tacita: {name} exists already; choose another name, or --overwrite ")
     code, out, err = run(*words, name, "--overwrite")
     assert (code, out) == (2, "")
     assert err.startswith("tacita: no.csv does not exist;")

@@ -133,7 +133,7 @@ def test_interval(
         (
             ["link", "register.csv", *FILES[1:]],
             "original and released must have the same records, row by row; got 40 and 60, name a column "
-            "that identifies them with unit=....",
+            "that identifies them with --unit.",
         ),
         (["interval", *FILES, "--method", "iqr"], "method must be one of 'sd', 'rank', 'rmd'; got 'iqr'."),
         (
@@ -148,7 +148,7 @@ def test_interval(
         (["interval", *FILES, "--k", "-1"], "k must be at least 0; got -1.0."),
         (
             ["interval", *FILES, "--out", "x.parquet"],
-            "x.parquet exists already; choose another name, or overwrite=True (--overwrite) to replace it.",
+            "x.parquet exists already; choose another name, or --overwrite to replace it.",
         ),
         (["link", "nowhere.csv", *FILES[1:]], "nowhere.csv does not exist; check the path."),
     ],

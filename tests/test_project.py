@@ -109,10 +109,7 @@ def test_tacita_run(home: Path, run: Run) -> None:
     assert (home / "out" / "public" / "data.csv").exists()
     code, _, err = run("run", home / "project.toml")
     assert code == 2
-    assert (
-        err
-        == "tacita: folder 'out' exists already; choose another name, or overwrite=True (--overwrite) to replace it.\n"
-    )
+    assert err == "tacita: folder 'out' exists already; choose another name, or --overwrite to replace it.\n"
     assert run("run", home / "project.toml", "--overwrite")[0] == 0
     assert run("run", home / "project.toml", "--out", home / "elsewhere")[0] == 0
     assert (home / "elsewhere" / "internal" / "seed.txt").exists()

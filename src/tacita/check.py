@@ -1,4 +1,4 @@
-"""What may be asked for, and the words for what may not.
+"""Checks of parameters, and the wording of error messages.
 
 Every message is one sentence: what must be what, what was given, and the way out.
 Parameters may be quoted in a message; **cells of the data never**: a column, a count and row numbers stand for them.
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class TacitaError(ValueError):
-    """The user's mistake, said in one sentence with the way out."""
+    """An error of the user, explained in one sentence with the way out."""
 
 
 class TacitaWarning(UserWarning):

@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def compiled(function: F) -> F:
-    """Compile a function of arrays and numbers when it is first called, and keep the machine code for later sessions.
+    """Compile a function of arrays and numbers when it is first called, and keep the machine code for later runs.
 
     The code is kept beside the module or in the user's cache folder; where neither can be written it is compiled anew
     in each session. The compiled loop lets other threads run.

@@ -85,7 +85,7 @@ NEEDED = {
     "original": "the original file (original=..., --original FILE)",
     "sensitive_categories": "sensitive variables with categories",
 }
-"""What a measure can need or be called for by, in words."""
+"""What a measure can need or be called for by, in words; other fields of the scenario by their name."""
 
 NEEDS = (*(field.name for field in fields(Scenario)), "register", "original", "sample", "sensitive_categories")
 """What a measure can need: fields of the scenario; a register or the original file; a sample, so that F is not known;
@@ -112,6 +112,11 @@ class Limit:
         return bool(
             holds
         ), f"{name}: {self.words} is {value:.4g}, at {'least' if self.least else 'most'} {limit:g} is safe"
+
+
+def needed_text(need: str) -> str:
+    """What a measure needs, in words."""
+    return NEEDED.get(need, f"{need}=... in the scenario")
 
 
 def at_least(figure: str, words: str) -> Limit:
@@ -151,7 +156,7 @@ def rule_in_part(words: str) -> MissingKeys:
 
 @dataclass(frozen=True)
 class Measure:
-    """What a measure says of itself."""
+    """The declaration of a measure: its function, what it needs, when it is called for, and what a policy can limit."""
 
     name: str
     function: Callable[..., Result]
@@ -233,7 +238,7 @@ def measure(
         @functools.wraps(function)
         def measured(*args: Any, **options: Any) -> R:
             chosen = options | checked_options(function, _own_options(function, options))
-            return cast(R, cast(Any, function)(*_at_the_door(files, args), **chosen))
+            return cast(R, cast(Any, function)(*_prepared_arguments(files, args), **chosen))
 
         wanted = (called_for,) if isinstance(called_for, str) else called_for
         required = (needs,) if isinstance(needs, str) else needs
@@ -241,7 +246,7 @@ def measure(
             check.one_of(f"needs and called_for of {function.__name__}", need, NEEDS)
         own = Measure(function.__name__, measured, files, required, wanted, limit, for_perturbed, missing, precision)
         measured.measure = own  # type: ignore[attr-defined]
-        _remember(own, function.__module__)
+        _register_measure(own, function.__module__)
         result = function.__annotations__.get("return")
         kind = function.__globals__.get(result) if isinstance(result, str) else result
         if isinstance(kind, type) and issubclass(kind, Result) and kind.__module__ == function.__module__:
@@ -259,33 +264,33 @@ def _own_options(function: Callable[..., Any], options: Mapping[str, Any]) -> di
     return {name: value for name, value in options.items() if name != "progress" and (name in known or not passes_on)}
 
 
-def _at_the_door(files: int, args: tuple[Any, ...]) -> tuple[Any, ...]:
+def _prepared_arguments(files: int, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Positional arguments as the function wants them: data of any kind as `Data`, codes of the scenario declared."""
     if len(args) <= files:
         # The function itself says what is missing.
         return args
     scenario = checked(args[files])
     if files == 1:
-        return (at_the_door(args[0], scenario), *args[1:])
+        return (prepared_data(args[0], scenario), *args[1:])
     return (*(with_codes(Data.of(each), scenario) for each in args[:2]), *args[2:])
 
 
-def at_the_door(data: Any, scenario: Scenario) -> Data:
+def prepared_data(data: Any, scenario: Scenario) -> Data:
     """Data of any kind, checked against a scenario, with the scenario's codes for not applicable declared."""
     opened = Data.of(data)
     checked(scenario).check_against(opened)
     return with_codes(opened, scenario)
 
 
-_IN_SESSION: dict[str, Measure] = {}
+_DECLARED_HERE: dict[str, Measure] = {}
 """Measures declared outside Tacita since Python was started, by name."""
 
 
-def _remember(own: Measure, module: str) -> None:
+def _register_measure(own: Measure, module: str) -> None:
     if MEASURES.get(own.name, module) != module:
         raise TacitaError(f"there is a measure {own.name!r} in Tacita; give yours another name.")
     if own.name not in MEASURES:
-        _IN_SESSION[own.name] = own
+        _DECLARED_HERE[own.name] = own
 
 
 @cache
@@ -294,8 +299,8 @@ def _plugins() -> dict[str, EntryPoint]:
 
 
 def measure_names() -> tuple[str, ...]:
-    """All measures: Tacita's own, then those of other packages and of this session."""
-    return tuple(dict.fromkeys([*MEASURES, *_plugins(), *_IN_SESSION]))
+    """All measures: Tacita's own, then those of other packages and those declared since Python was started."""
+    return tuple(dict.fromkeys([*MEASURES, *_plugins(), *_DECLARED_HERE]))
 
 
 def check_measure_name(what: str, name: str) -> None:
@@ -311,11 +316,11 @@ def find(name: str) -> Measure:
     check_measure_name("measures", name)
     if name in MEASURES:
         return declared_measure(getattr(importlib.import_module(MEASURES[name]), name))
-    return _IN_SESSION[name] if name in _IN_SESSION else _loaded(_plugins()[name])
+    return _DECLARED_HERE[name] if name in _DECLARED_HERE else _loaded(_plugins()[name])
 
 
 def declared_measure(function: Any) -> Measure:
-    """What a function says of itself as a measure."""
+    """The declaration of the measure that a function is."""
     found = getattr(function, "measure", None)
     if not isinstance(found, Measure):
         name = getattr(function, "__name__", type(function).__name__)

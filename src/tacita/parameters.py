@@ -33,12 +33,12 @@ class Doc:
 
 @dataclass(frozen=True)
 class AtLeast:
-    """No smaller number."""
+    """A number of at least `least`."""
 
     least: float
 
     def check(self, what: str, value: float) -> None:
-        """One sentence for a smaller number."""
+        """An error for a smaller number."""
         if value < self.least:
             raise TacitaError(f"{what} must be at least {self.least:g}; got {value!r}.")
 
@@ -48,12 +48,12 @@ class AtLeast:
 
 @dataclass(frozen=True)
 class AtMost:
-    """No greater number."""
+    """A number of at most `most`."""
 
     most: float
 
     def check(self, what: str, value: float) -> None:
-        """One sentence for a greater number."""
+        """An error for a greater number."""
         if value > self.most:
             raise TacitaError(f"{what} must be at most {self.most:,g}; got {value!r}.")
 
@@ -63,12 +63,12 @@ class AtMost:
 
 @dataclass(frozen=True)
 class Above:
-    """Only greater numbers."""
+    """A number above `limit`."""
 
     limit: float
 
     def check(self, what: str, value: float) -> None:
-        """One sentence for a number that is not greater."""
+        """An error for a number that is not greater."""
         if value <= self.limit:
             raise TacitaError(f"{what} must be above {self.limit:g}; got {value!r}.")
 
@@ -84,7 +84,7 @@ class Share:
     one: bool = True
 
     def check(self, what: str, value: float) -> None:
-        """One sentence for a number outside."""
+        """An error for a number outside the range."""
         check.share(what, value, zero=self.zero, one=self.one)
 
     def __str__(self) -> str:
@@ -96,7 +96,7 @@ class Percentage:
     """A number above 0, at most 100."""
 
     def check(self, what: str, value: float) -> None:
-        """One sentence for a number outside."""
+        """An error for a number outside the range."""
         if not 0 < value <= 100:
             raise TacitaError(f"{what} must be a percentage above 0, at most 100; got {value!r}.")
 
@@ -111,7 +111,7 @@ class OneOf:
     choices: tuple[str, ...]
 
     def check(self, what: str, value: Any) -> None:
-        """One sentence for any other word."""
+        """An error for any other word."""
         check.one_of(what, value, self.choices)
 
     def __str__(self) -> str:
@@ -123,7 +123,7 @@ class NotEmpty:
     """At least one name."""
 
     def check(self, what: str, value: tuple[str, ...]) -> None:
-        """One sentence for none."""
+        """An error if there is no name."""
         if not value:
             raise TacitaError(f"{what} must name at least one variable.")
 
@@ -189,7 +189,7 @@ class Parameter:
         return "none" if self.default is None or self.default in ((), {}, "") else str(self.default)
 
     def checked(self, value: Any, what: str | None = None) -> Any:
-        """The value as a plain one of its kind; anything else is one sentence."""
+        """The value as a plain one of its kind; anything else is an error of one sentence."""
         name = what or self.name
         value = check.python_number(value)
         if value is None and (self.optional or self.default is None):

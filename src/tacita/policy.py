@@ -1,4 +1,4 @@
-"""What counts as safe."""
+"""The policy: the limits of risk within which a file counts as safe."""
 
 from __future__ import annotations
 

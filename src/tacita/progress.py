@@ -13,7 +13,7 @@ class Cancelled(Exception):  # noqa: N818
 
 
 def no_progress(done: float, what: str) -> None:
-    """Progress that nobody watches."""
+    """A progress callback that does nothing."""
 
 
 def part(progress: Progress, start: float, end: float) -> Progress:
@@ -26,7 +26,7 @@ def part(progress: Progress, start: float, end: float) -> Progress:
 
 
 def halving(progress: Progress, number: int) -> Progress:
-    """The progress of one of a number of rounds that nobody knows: each takes half of what is left.
+    """The progress of one round where the number of rounds is unknown: each takes half of what is left.
 
     >>> halving(lambda done, what: print(f"{done:.2f} {what}"), 1)(0.0, "counting")
     0.50 counting

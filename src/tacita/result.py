@@ -10,6 +10,7 @@ import importlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tacita import check
@@ -226,9 +227,16 @@ def number(value: float) -> str:
     return f"{value:,.1f}" if abs(value) >= 10 else f"{value:.3g}"
 
 
+def number_of(value: float, noun: str) -> str:
+    """A number with its noun: `1 record`, `2.5 records`."""
+    text = number(value)
+    return f"{text} {noun}" if text == "1" else f"{text} {noun}s"
+
+
 def percent(share: float) -> str:
-    """A share in percent, with three significant digits."""
-    return f"{100 * share:.3g} %"
+    """A share in percent, with three significant digits and no exponent: `0.0000245 %`."""
+    text = f"{100 * share:.3g}"
+    return f"{Decimal(text):f} %" if "e" in text else f"{text} %"
 
 
 def columns(rows: Sequence[Sequence[str]], indent: str = "  ") -> str:

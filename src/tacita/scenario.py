@@ -1,4 +1,4 @@
-"""Who is the intruder, and what does he know?"""
+"""The disclosure scenario: who the intruder is, what he knows, and the roles of the variables."""
 
 from __future__ import annotations
 

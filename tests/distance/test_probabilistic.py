@@ -15,17 +15,17 @@ from tacita.distance.probabilistic import (
     UNKNOWN,
     Blocks,
     Mixture,
-    beginning,
     best_links,
     blocks,
     count_patterns,
     cutoffs,
     digits,
+    em_step,
     expectation_maximisation,
     expected_matches,
-    further_step,
     pair_weights,
     pattern_weights,
+    starting_mixture,
 )
 from tacita.distance.splink_model import _trained, splink_mixture
 
@@ -98,9 +98,9 @@ def test_em_finds_what_made_the_patterns() -> None:
 
 @given(st.lists(st.integers(0, 40), min_size=27, max_size=27).filter(sum), st.floats(0.01, 0.5))
 def test_every_step_raises_the_likelihood_within_the_limit(counts: list[int], most: float) -> None:
-    given_counts, model, last = np.array(counts), beginning(np.array(counts), most), -np.inf
+    given_counts, model, last = np.array(counts), starting_mixture(np.array(counts), most), -np.inf
     for _ in range(30):
-        model = further_step(given_counts, model, most)
+        model = em_step(given_counts, model, most)
         assert model.log_likelihood >= last - 1e-9 * abs(last) if np.isfinite(last) else True
         assert 0 < model.share <= most
         last = model.log_likelihood
@@ -175,9 +175,9 @@ def test_splink_estimates_the_same_model(width: float) -> None:
     given_blocks = blocks(x, y, x_block, y_block)
     counts, most = count_patterns(given_blocks, tolerance), 0.02
     other = splink_mixture(x, y, x_block, y_block, tolerance, counts, most)
-    own = beginning(counts, most)
+    own = starting_mixture(counts, most)
     for _ in range(3000):
-        own = further_step(counts, own)
+        own = em_step(counts, own)
     assert other.converged
     close = {"rel": 1e-5, "abs": 1e-6}  # where each of them stops
     assert other.m == pytest.approx(own.m, **close)
@@ -258,9 +258,9 @@ def test_splink_and_the_own_engine_step_by_step(seed: int) -> None:
     counts = count_patterns(blocks(x, y, x_block, y_block), np.zeros(3))
     linker = _trained(x, y, x_block, y_block, np.zeros(3), counts, 0.02)
     history = linker._em_training_sessions[0]._core_model_settings_history
-    own: Mixture = beginning(counts, 0.02)
+    own: Mixture = starting_mixture(counts, 0.02)
     for step in history[1:]:
-        own = further_step(counts, own)
+        own = em_step(counts, own)
         m, u = (
             [getattr(each.comparison_levels[1], name) for each in step.comparisons]
             for name in ("m_probability", "u_probability")

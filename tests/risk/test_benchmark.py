@@ -10,7 +10,7 @@ import slow
 from strategies import RULES as MISSING_RULES
 from strategies import Rule, Survey, quietly, surveys
 from tacita.check import TacitaError
-from tacita.risk.identity.benchmark import NORMAL, RULES, Benchmark, benchmark, standing_out
+from tacita.risk.identity.benchmark import NORMAL, RULES, Benchmark, benchmark, count_above_benchmark
 from tacita.risk.identity.individual_risk import individual_risk
 from tacita.scenario import Scenario
 
@@ -30,18 +30,18 @@ def test_every_rule_is_compared() -> None:
 def test_by_hand() -> None:
     """Risks 0.1, 0.2, 0.3, 0.4 and 0.9: median 0.3, MAD 0.1, limit 0.6; one record above."""
     risks, once = np.array([0.1, 0.2, 0.3, 0.4, 0.9]), np.ones(5, dtype=np.int64)
-    found, limit = standing_out(risks, once, RULES["paper"])
+    found, limit = count_above_benchmark(risks, once, RULES["paper"])
     assert (found, limit) == (1, pytest.approx(0.6))
-    found, limit = standing_out(risks, once, RULES["sdcmicro_2"])
+    found, limit = count_above_benchmark(risks, once, RULES["sdcmicro_2"])
     assert (found, limit) == (1, pytest.approx(0.3 + 2 * NORMAL * 0.1))
 
 
 def test_at_the_limit_is_standing_out_for_the_paper_only() -> None:
     """All risks alike: MAD 0, everybody is at the limit. The reference program's > leaves them out."""
     risks, once = np.full(4, 0.25), np.ones(4, dtype=np.int64)
-    assert standing_out(risks, once, RULES["paper"])[0] == 4
-    assert standing_out(risks, once, RULES["sdcmicro_3"])[0] == 0
-    assert standing_out(np.full(4, 0.1), once, RULES["paper"])[0] == 4
+    assert count_above_benchmark(risks, once, RULES["paper"])[0] == 4
+    assert count_above_benchmark(risks, once, RULES["sdcmicro_3"])[0] == 0
+    assert count_above_benchmark(np.full(4, 0.1), once, RULES["paper"])[0] == 4
 
 
 def test_printed() -> None:

@@ -47,11 +47,11 @@ def test_many_uniques_make_the_model_too_low() -> None:
     """One of 20 records is unique: 5 %. One of 21 is less."""
     frame = pl.DataFrame({"a": [1] * 19 + [2], "w": [20.0] * 20})
     scenario = Scenario(keys=["a"], weight="w")
-    (text,) = cautions.too_low(key_table(frame, scenario))
+    (text,) = cautions.underestimated_risk(key_table(frame, scenario))
     assert text.startswith("1 of 20 records")
-    assert list(cautions.too_low(key_table(pl.concat([frame.head(1), frame]), scenario))) == []
-    assert list(cautions.too_low(key_table(frame, Scenario(keys=["a"])))) == []
-    assert list(cautions.too_low(key_table(frame, scenario, register=frame))) == []
+    assert list(cautions.underestimated_risk(key_table(pl.concat([frame.head(1), frame]), scenario))) == []
+    assert list(cautions.underestimated_risk(key_table(frame, Scenario(keys=["a"])))) == []
+    assert list(cautions.underestimated_risk(key_table(frame, scenario, register=frame))) == []
 
 
 # Keys of very many values.

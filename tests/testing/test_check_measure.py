@@ -29,7 +29,7 @@ WHO = Scenario(keys=["town"], numeric_keys=["income"])
 
 @pytest.fixture(autouse=True)
 def no_measure_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measures, "_IN_SESSION", {})
+    monkeypatch.setattr(measures, "_DECLARED_HERE", {})
 
 
 @dataclass(frozen=True, eq=False)

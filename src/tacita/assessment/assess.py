@@ -20,14 +20,14 @@ from tacita.data import Data
 from tacita.data.data import OriginalWeights
 from tacita.keys.table import KeyTable, key_table
 from tacita.measures import (
-    NEEDED,
     Measure,
-    at_the_door,
     called_for,
     check_measure_name,
     checked_measure_options,
     find,
     measure_names,
+    needed_text,
+    prepared_data,
 )
 from tacita.policy import Limited, Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
@@ -45,7 +45,7 @@ NOT_IN_ALL = ("risk_threshold",)
 
 
 class Context(NamedTuple):
-    """What a measure can use."""
+    """The files, scenario and policy of one assessment, with key tables that are made once."""
 
     data: Data
     scenario: Scenario
@@ -108,7 +108,7 @@ def assess(
     limits = checked_policy(policy)
     # A release knows what it was made of: whoever assesses it need not remember to say so.
     original = getattr(data, "original", None) if original is None else original
-    data = at_the_door(data, checked(scenario)).remembering()
+    data = prepared_data(data, checked(scenario)).remembering()
     register, original = (None if given is None else Data.of(given) for given in (register, original))
     if not scenario.sets:
         raise TacitaError("assess needs categorical keys; pass keys=[...] in the scenario.")
@@ -130,7 +130,7 @@ def assess(
 
         household = household_risk(data, scenario, keys=parts[0].table.keys, **how)
         cautions += household.cautions
-    further, not_measured = _further_measures(context, _asked(measures), part(progress, 0.85, 1.0))
+    further, not_measured = _further_measures(context, _requested_measures(measures), part(progress, 0.85, 1.0))
     for result in further.values():
         cautions += result.cautions
     cautions += [*_no_limit_on_sensitive(scenario, limits), *_undeclared_identifiers(data, scenario)]
@@ -185,7 +185,7 @@ def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progre
 
 
 def _under_other_rules(table: KeyTable, context: Context) -> dict[str, KeyTable]:
-    """The keys as others would count them, where a missing value makes the rule matter."""
+    """The key table under the other missing-value rules, if a key has missing values."""
     if not table.has_missing:
         return {}
     others = [name for name in ("one_way", "wildcard", "own_category") if name != table.rule.name]
@@ -194,7 +194,7 @@ def _under_other_rules(table: KeyTable, context: Context) -> dict[str, KeyTable]
 
 
 def _rule_matters(part: KeySetRisk) -> Iterator[str]:
-    """Whether another way of counting missing values would turn the verdict on k."""
+    """A caution where another missing-value rule would change the verdict on k."""
     if part.k is None:
         return
     for name, result in part.other_rules.items():
@@ -215,7 +215,7 @@ def _undeclared_identifiers(data: Data, scenario: Scenario) -> Iterator[str]:
 
 
 def _no_limit_on_sensitive(scenario: Scenario, policy: Policy) -> Iterator[str]:
-    """Sensitive variables that no limit of the policy speaks of."""
+    """A caution where the policy has no limit on sensitive variables."""
     if scenario.sensitive and not {"l_diversity", "t_closeness", "likeness", "dominance"} & set(policy.limits):
         yield (
             "the scenario names sensitive variables, but the policy limits no measure of what is learned about them: "
@@ -226,7 +226,7 @@ def _no_limit_on_sensitive(scenario: Scenario, policy: Policy) -> Iterator[str]:
 # Further measures.
 
 
-def _asked(measures: Any) -> dict[str, dict[str, Any]]:
+def _requested_measures(measures: Any) -> dict[str, dict[str, Any]]:
     """The measures asked for with their options, by name."""
     if isinstance(measures, str):
         measures = (measures,)
@@ -243,7 +243,7 @@ def _further_measures(
     """Every further measure that is called for, limited or asked for, and verdicts on those that cannot be measured."""
     policy = context.policy
     limited = {name: limit for name in policy.limits if (limit := policy.limit_of(name))}
-    names = [name for name in measure_names() if _is_due(name, context, asked, limited)]
+    names = [name for name in measure_names() if _is_called_for(name, context, asked, limited)]
     found: dict[str, Result] = {}
     not_measured: list[Verdict] = []
     for at, name in enumerate(names):
@@ -252,7 +252,7 @@ def _further_measures(
         measure = find(name)
         lacking = context.lacks(measure)
         if lacking and name in asked and measure.files == 2:
-            raise TacitaError(f"{name} needs {NEEDED[lacking[0]]}.")
+            raise TacitaError(f"{name} needs {needed_text(lacking[0])}.")
         if lacking and name not in asked:
             not_measured += [_not_measured(limited[name], lacking[0])] if name in limited else []
             continue
@@ -264,11 +264,11 @@ def _further_measures(
 
 
 def _not_measured(limited: Limited, lacking: str) -> Verdict:
-    why = f"{limited.name} was not measured: it needs {NEEDED[lacking]}"
+    why = f"{limited.name} was not measured: it needs {needed_text(lacking)}"
     return Verdict(limited.name, limited.limit, None, None, why)
 
 
-def _is_due(name: str, context: Context, asked: Mapping[str, Any], limited: Mapping[str, Limited]) -> bool:
+def _is_called_for(name: str, context: Context, asked: Mapping[str, Any], limited: Mapping[str, Limited]) -> bool:
     if name in CORE:
         return False
     if name in asked or name in limited:

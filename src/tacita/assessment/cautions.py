@@ -24,14 +24,14 @@ to put the risk too low."""
 
 
 def cautions_of(table: KeyTable, data: Data, scenario: Scenario) -> tuple[str, ...]:
-    """Everything worth a caution about a key table."""
-    found = [*table.cautions, *unreliable_estimates(table), *too_low(table), *detailed_keys(table)]
-    found += [*units_counted(table, data, scenario), *blanks_that_follow(table), *constant_keys(table)]
+    """All cautions about a key table."""
+    found = [*table.cautions, *unreliable_estimates(table), *underestimated_risk(table), *detailed_keys(table)]
+    found += [*units_counted(table, data, scenario), *possibly_not_applicable(table), *constant_keys(table)]
     return (*found, *missing_codes_seen(table, data), *spelled_alike(table))
 
 
 def unreliable_estimates(table: KeyTable) -> Iterator[str]:
-    """F-hat that rests on few records: its relative error under the model is sqrt((1-p)/f)."""
+    """A caution where F is estimated from few records: its relative error under the model is sqrt((1-p)/f)."""
     if table.source in ("register", "census"):
         return
     error = np.sqrt((1.0 - table.sampling_probability) / table.sample_count)
@@ -44,16 +44,16 @@ def unreliable_estimates(table: KeyTable) -> Iterator[str]:
         )
 
 
-def too_low(table: KeyTable) -> Iterator[str]:
-    """Detailed keys: where the truth is known the model's risk was too low, the more so the more uniques."""
+def underestimated_risk(table: KeyTable) -> Iterator[str]:
+    """A caution where so many records are unique that the model of F was found to underestimate the risk."""
     if table.source in ("register", "census"):
         return
     unique = int(table.records[table.sample_count < 2].sum())
     if unique >= MANY_UNIQUES * table.size:
         yield (
-            f"{unique:,} of {table.size:,} records are unique on the keys: with keys so detailed the model of F put "
-            f"the expected re-identifications a fifth to three quarters too low on a test population whose truth is "
-            f"known, outside its interval; judge by k too, compare a low quantile of F, or use a register."
+            f"{unique:,} of {table.size:,} records are unique on the keys: with keys so detailed the model of F gave "
+            f"expected re-identifications that were 20 to 75 % too low on a test population with known counts, and its "
+            f"interval did not cover the true value; judge by k too, compare a low quantile of F, or use a register."
         )
 
 
@@ -114,8 +114,8 @@ def units_counted(table: KeyTable, data: Data, scenario: Scenario) -> Iterator[s
             )
 
 
-def blanks_that_follow(table: KeyTable) -> Iterator[str]:
-    """Keys that are blank exactly where another key has certain values: perhaps not applicable, not missing."""
+def possibly_not_applicable(table: KeyTable) -> Iterator[str]:
+    """Keys that are missing exactly where another key has certain values: perhaps not applicable, not missing."""
     for place, name in enumerate(table.keys):
         blank = table.codes[:, place] == 0
         if not blank.any() or blank.all():
@@ -143,7 +143,7 @@ def _follows(table: KeyTable, blank: np.ndarray[tuple[int], np.dtype[np.bool_]],
 
 
 def constant_keys(table: KeyTable) -> Iterator[str]:
-    """Keys that tell nothing apart."""
+    """Keys with the same value in every record."""
     for place, name in enumerate(table.keys):
         codes = table.codes[:, place]
         if (codes == 0).all():
@@ -153,7 +153,7 @@ def constant_keys(table: KeyTable) -> Iterator[str]:
 
 
 def missing_codes_seen(table: KeyTable, data: Data) -> Iterator[str]:
-    """Codes declared missing by which records are unique: whoever reads the file sees them."""
+    """Codes declared missing that make records unique, since readers of the file see them."""
     unique = table.sample_count < 2
     for place, name in enumerate(table.keys):
         if not data.variable(name).missing and not data.variable(name).missing_ranges:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacita import check
-from tacita.result import Table, number, percent, summary
+from tacita.result import Table, number, number_of, percent, summary
 
 if TYPE_CHECKING:
     from tacita.assessment.profile import KeySetRisk, RiskProfile
@@ -31,10 +31,11 @@ ATTACKS = {
     "M5": "the intruder tries a record with probability 1/weight (M5)",
 }
 RULES = {
-    "one_way": "a record's own blanks widen who it could be, others' blanks do not hide it (one_way)",
+    "one_way": "a record with a missing key counts all that agree on its other keys, and does not count for records "
+    "that show that key (one_way)",
     "wildcard": "a missing value matches anything, in both directions (wildcard)",
-    "conservative": "complete records count exact twins only (conservative)",
-    "partial": "others' blanks count in part ({missing})",
+    "conservative": "complete records count only records with the same key (conservative)",
+    "partial": "records with missing keys count in part for complete ones ({missing})",
     "no_match": "a missing value matches nothing (no_match)",
     "own_category": "missing is a category of its own (own_category)",
     "sdcmicro": "as sdcMicro counts ({missing})",
@@ -97,7 +98,7 @@ def _verdict_sentences(profile: RiskProfile) -> Iterator[str]:
     if er.interval[0] < er.interval[1]:
         ends = f"; 95 % interval under the model {number(er.interval[0])} to {number(er.interval[1])}"
     at = "" if er.quantile is None else f" at quantile {er.quantile:g} of F"
-    yield f"{number(er.expected)} expected re-identifications{at} ({percent(er.rate)}{ends})."
+    yield f"{number_of(er.expected, 'expected re-identification')}{at} ({percent(er.rate)}{ends})."
     if er.lower_with_errors < er.expected:
         yield f"If a key error always prevents a link: {number(er.lower_with_errors)}."
 

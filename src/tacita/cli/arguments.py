@@ -6,6 +6,8 @@ them count. Any other option that is given twice is an error: the last one would
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +16,34 @@ import typer
 from typer.core import TyperCommand
 
 from tacita.check import TacitaError
+
+ARGUMENT = re.compile(
+    r"(?<!=)'[^']*'"
+    r"|(?<!\w\()\b(?P<name>[a-z_0-9]+)=(?!\[[^.])(?P<value>'[^']*'|\[\.\.\.\]|\.\.\.|\w+)?"
+    r"(?: \((?P<option>--[a-z-]+[^)]*)\)|, (?P<further>--[a-z-]+(?: FILE)?))?(?: in the scenario)?"
+)
+"""Something in quotes, which stays as it is; or an argument of Python, perhaps with the option that stands for it."""
+
+
+def in_command_line_words(text: str, command: Any) -> str:
+    """A message with arguments of Python, such as `overwrite=True`, as options of a command: `--overwrite`.
+
+    An argument that is no option of the command stays as it is: it belongs into a file, such as that of the plan.
+    """
+    options: dict[str, str] = {
+        each.name: max(each.opts, key=len) for each in command.params if each.param_type_name == "option"
+    }
+
+    def reworded(found: re.Match[str]) -> str:
+        named = found["option"] or found["further"]
+        if named:
+            return named
+        value = (found["value"] or "...").strip("'") if found["name"] else "False"
+        if found["name"] not in options or value == "False":
+            return found[0]
+        return options[found["name"]] + ("" if value in ("True", "...", "[...]") else f" {value}")
+
+    return ARGUMENT.sub(reworded, text)
 
 
 class Command(TyperCommand):
@@ -27,6 +57,21 @@ class Command(TyperCommand):
                 longest = max(option.opts, key=len)
                 raise TacitaError(f"{longest} takes one value and is given {times} times; give it once.")
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; errors and warnings name its options, not arguments of Python."""
+        shown = warnings.showwarning
+
+        def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
+            shown(category(in_command_line_words(str(message), self)), category, *place, **more)
+
+        warnings.showwarning = show
+        try:
+            return super().invoke(ctx)
+        except TacitaError as error:
+            raise TacitaError(in_command_line_words(str(error), self)) from error.__cause__
+        finally:
+            warnings.showwarning = shown
 
 
 # The two files of a comparison, and how they are compared.

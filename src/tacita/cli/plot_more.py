@@ -10,7 +10,7 @@ import typer
 from tacita.check import TacitaError
 from tacita.cli import arguments
 from tacita.cli.assess import given_scenario
-from tacita.cli.terminal import comparing, names, progress_bar, say
+from tacita.cli.terminal import comparison_progress, names, progress_bar, say
 
 
 def policy_of(path: Path | None) -> Any:
@@ -68,7 +68,7 @@ def plot_categorical(
 
     check_out(out, overwrite)
     who = given_scenario(scenario, {"keys": names(keys), "weight": weight, "missing": missing})
-    with comparing():
+    with comparison_progress():
         found = categorical_confidentiality(
             original,
             released,
@@ -223,7 +223,7 @@ def plot_units(
     if chosen is not None and not all(each.isdigit() for each in chosen):
         raise TacitaError(f"records must be the numbers of two records, as in 12,305; got {','.join(records or ())!r}.")
     numbers = None if chosen is None else [int(each) for each in chosen]
-    with comparing():
+    with comparison_progress():
         first, second = read(original), read(released)
         found = confidentiality(
             first,
@@ -260,7 +260,7 @@ def plot_robust(
 
     check_out(out, overwrite)
     who = Scenario(numeric_keys=names(variables) or ())
-    with comparing():
+    with comparison_progress():
         first, second = read(original), read(released)
         found = robust_interval_disclosure(first, second, who, k=k, k2=k2, scale=scale)
     say(str(found))

@@ -110,7 +110,7 @@ def progress_bar() -> Iterator[Any]:
 
 
 @contextmanager
-def comparing() -> Iterator[None]:
+def comparison_progress() -> Iterator[None]:
     """A progress bar for work that cannot say how far it is."""
     with progress_bar() as progress:
         progress(0.1, "comparing the files")

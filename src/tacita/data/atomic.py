@@ -43,15 +43,15 @@ def new_file(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterat
     ...     [each.name for each in Path(folder).iterdir()]
     ['release.csv']
     """
-    name, target = _place(path, "file", overwrite)
-    with _said_of(name):
+    name, target = _checked_target(path, "file", overwrite)
+    with _plain_os_errors(name):
         beside = hidden_part(target)
         try:
             beside.touch(exist_ok=False)
             usual = stat.S_IMODE(beside.stat().st_mode)
-            _allow(beside, 0o600)
+            _set_mode(beside, 0o600)
             yield beside
-            _allow(beside, stat.S_IMODE(target.stat().st_mode) if overwrite and target.exists() else usual)
+            _set_mode(beside, stat.S_IMODE(target.stat().st_mode) if overwrite and target.exists() else usual)
             _to_disk(beside)
             _move_file(beside, target, name, overwrite)
             _to_disk(target.parent)
@@ -71,21 +71,21 @@ def new_folder(
     none of them is one of `inputs`: anything else is not ours to delete. Between the two renames of such a replacement
     a kill leaves the old folder, complete, under a hidden name, and the next run gives it its name back.
     """
-    name, target = _place(path, "folder", overwrite)
+    name, target = _checked_target(path, "folder", overwrite)
     _check_replaceable(name, target, inputs)
-    with _said_of(name):
+    with _plain_os_errors(name):
         beside = hidden_part(target)
         try:
             private_folder(beside)
             usual = _usual_mode(beside)
             yield beside
             _list_files(beside)
-            _close_to_others(beside)
+            _restrict_access(beside)
             for folder, _, files in os.walk(beside, topdown=False):
                 for file in files:
                     _to_disk(Path(folder) / file)
                 _to_disk(Path(folder))
-            _allow(beside, usual)
+            _set_mode(beside, usual)
             _move_folder(beside, target, name, overwrite, inputs)
             _to_disk(target.parent)
         finally:
@@ -102,8 +102,8 @@ def _usual_mode(folder: Path) -> int:
     return mode
 
 
-def _allow(path: Path, mode: int) -> None:
-    """Set who may read and write; Windows has no such modes, and a folder there takes the rights of the one above."""
+def _set_mode(path: Path, mode: int) -> None:
+    """Set the access mode of a path; on Windows, which has no such modes, the rights of the folder above hold."""
     if os.name != "nt":
         path.chmod(mode)
 
@@ -111,24 +111,24 @@ def _allow(path: Path, mode: int) -> None:
 def private_folder(path: Path) -> Path:
     """A folder, made if need be, that only its owner can look into."""
     path.mkdir(mode=0o700, exist_ok=True)
-    _allow(path, 0o700)
+    _set_mode(path, 0o700)
     return path
 
 
 def private_file(path: Path) -> Path:
     """Close a file to everybody but its owner, such as one that says which record is which."""
-    _allow(path, 0o600)
+    _set_mode(path, 0o600)
     return path
 
 
-def _close_to_others(folder: Path) -> None:
-    """What lies under `internal` or `not_for_publication` is for its owner alone."""
+def _restrict_access(folder: Path) -> None:
+    """Let only the owner read what lies under `internal` or `not_for_publication`."""
     for parent, _, files in os.walk(folder):
         inside = Path(parent).relative_to(folder).parts
         if {INTERNAL, NOT_FOR_PUBLICATION}.intersection(inside):
-            _allow(Path(parent), 0o700)
+            _set_mode(Path(parent), 0o700)
             for file in files:
-                _allow(Path(parent) / file, 0o600)
+                _set_mode(Path(parent) / file, 0o600)
 
 
 def _list_files(folder: Path) -> None:
@@ -174,8 +174,8 @@ def _check_replaceable(name: str, target: Path, inputs: Iterable[str | os.PathLi
 
 
 @contextmanager
-def _said_of(name: str) -> Iterator[None]:
-    """The system's refusals in our words."""
+def _plain_os_errors(name: str) -> Iterator[None]:
+    """Turn errors of the operating system into one plain sentence."""
     try:
         yield
     except PermissionError:
@@ -187,12 +187,12 @@ def _said_of(name: str) -> Iterator[None]:
         raise TacitaError(f"{name} could not be written ({reason}); nothing was changed.") from None
 
 
-def _place(path: str | os.PathLike[str], kind: str, overwrite: bool) -> tuple[str, Path]:
-    """What messages call the output, and its place: what a link points to is replaced, not the link."""
+def _checked_target(path: str | os.PathLike[str], kind: str, overwrite: bool) -> tuple[str, Path]:
+    """What messages call the output, and the path to write to: the target of a link, not the link."""
     target = Path(os.path.realpath(path))
     given = Path(path).name or target.name
     name = given if kind == "file" else f"folder {given!r}"
-    with _said_of(name):
+    with _plain_os_errors(name):
         clear_leftovers(target)
         if not target.parent.is_dir():
             raise TacitaError(
@@ -223,7 +223,7 @@ def check_free(
 
     `inputs` are files that the work reads, None where there is none: they are never deleted.
     """
-    name, target = _place(path, kind, overwrite)
+    name, target = _checked_target(path, kind, overwrite)
     if kind == "folder":
         _check_replaceable(name, target, [each for each in inputs if each is not None])
 

@@ -332,7 +332,7 @@ class Data:
         categorical = [name for name in self.columns if frame.is_categorical(self.table, name)]
         changed = self.changed | frozenset(categorical) | frozenset(frame.with_categories(self.native))
         fresh = replace(self, table=frame.rebuilt(self.table), variables=kept, changed=changed & set(self.columns))
-        return replace(fresh, native=frame.let_go(fresh.to_native()), changed=frozenset())
+        return replace(fresh, native=frame.independent_copy(fresh.to_native()), changed=frozenset())
 
     def to_native(self) -> Any:
         """The caller's kind of table: index and untouched columns as they were."""

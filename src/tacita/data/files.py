@@ -225,13 +225,20 @@ def _existing(path: object) -> Path:
             return file
         if not file.parent.is_dir():
             raise TacitaError(f"{file.name} cannot be found: there is no folder {file.parent.name!r}.")
-        near = difflib.get_close_matches(file.name, sorted(each.name for each in file.parent.iterdir()), n=1)
+        near = _near_name(file)
     except PermissionError:
         raise TacitaError(f"no permission to read {file.name}; check the rights of its folder.") from None
     except OSError as error:
         raise _unreadable(file, error) from None
     hint = f"did you mean {near[0]!r}?" if near else "check the path."
     raise TacitaError(f"{file.name} does not exist; {hint}")
+
+
+def _near_name(file: Path) -> list[str]:
+    """The name in the folder that is nearest to that of a file; none unless it is near without its suffix too."""
+    names = sorted(each.name for each in file.parent.iterdir())
+    near = difflib.get_close_matches(file.name, names, n=len(names) or 1)
+    return [name for name in near if difflib.get_close_matches(file.stem, [Path(name).stem])][:1]
 
 
 def _unreadable(file: Path, error: OSError) -> TacitaError:

@@ -43,7 +43,7 @@ def join_households(households: Any, persons: Any, on: str | Sequence[str]) -> D
     names = _identifier(on, {"households": above, "persons": below})
     _check_kinds(names, above, below)
     _check_once(names, above)
-    rows = frame.places(below.table, above.table, names)
+    rows = frame.matching_rows(below.table, above.table, names)
     lost = int((rows < 0).sum())
     if lost:
         raise TacitaError(

@@ -16,18 +16,18 @@ from tacita.data.data import Data
 if TYPE_CHECKING:
     from tacita.scenario import Scenario
 
-LOOKED_AT = 500
+SAMPLE_SIZE = 500
 """So many values of a column are looked at, from all over the file."""
 FEW_VALUES = 20
 """Up to so many different values are categories, whatever the column is called."""
-MOSTLY = 0.5
+MAJORITY = 0.5
 """The share of values that must look like something."""
 NEARLY_UNIQUE = 0.9
 """The share of records with a text of their own from which a column counts as identifying."""
 ENOUGH = 10
 """Records needed to say that nearly all differ."""
 
-NAMED = {
+NAME_PATTERNS = {
     "names": r"(first|last|middle|maiden|family|given|full|sur|fore|person|respondent|patient|client|employee|"
     r"customer|firm|company|enterprise|vor|nach)? ?names?|vorname|nachname|nom|prenom|apellidos?|nombre|cognome",
     "e-mail addresses": r".*\be ?mail\b.*|mail",
@@ -40,10 +40,10 @@ NAMED = {
     "network addresses": r"ip|ip ?address|mac|mac ?address|url|username|user name|login",
 }
 """What a column is called that holds direct identifiers, in small letters with blanks between words."""
-NUMBERED = ("telephone numbers", "personal numbers", "addresses")
+NUMERIC_IDENTIFIERS = ("telephone numbers", "personal numbers", "addresses")
 """Those that can be numbers."""
 
-SHAPES = {
+VALUE_PATTERNS = {
     "e-mail addresses": r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}",
     "telephone numbers": r"(\+|00)[\d\s()./-]{7,20}|\(?0\d{1,5}\)?[\s/-]\d[\d\s/-]{3,14}\d",
     "network addresses": r"(\d{1,3}\.){3}\d{1,3}|https?://\S+|www\.\S+|([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}",
@@ -80,7 +80,7 @@ def suspects(data: Data, declared: Collection[str] = ()) -> tuple[Suspect, ...]:
     """
     found = []
     for name in data.columns:
-        if name not in declared and (look := _look(data, name)):
+        if name not in declared and (look := _looks_like(data, name)):
             found.append(Suspect(name, look))
     return tuple(found)
 
@@ -97,50 +97,52 @@ def undeclared_identifiers(data: Data, scenario: Scenario, renewed: Collection[s
         )
 
 
-def _look(data: Data, name: str) -> str:
+def _looks_like(data: Data, name: str) -> str:
     text, whole = frame.is_text(data.table, name), frame.is_whole(data.table, name)
     known = len(data) - int(frame.missing(data.table, name).sum())
-    texts = frame.some_texts(data.table, name, LOOKED_AT) if text or whole or frame.is_float(data.table, name) else []
+    texts = frame.some_texts(data.table, name, SAMPLE_SIZE) if text or whole or frame.is_float(data.table, name) else []
     if not text and not whole:
         # SPSS, Stata and SAS keep whole numbers as floats; a measurement has a fraction somewhere.
         texts = [each for each in texts if each != "nan"]
         if not texts or not all(each.endswith(".0") for each in texts):
             return ""
         texts = [each.removesuffix(".0") for each in texts]
-    called = next((what for what, pattern in NAMED.items() if re.fullmatch(pattern, words_of(name))), "")
+    called = next((what for what, pattern in NAME_PATTERNS.items() if re.fullmatch(pattern, words_of(name))), "")
     in_a_row = whole and frame.span(data.table, name) == known > FEW_VALUES
-    if not text and not (in_a_row or called in NUMBERED or len(max(texts, key=len, default="")) >= LEAST):
+    if not text and not (in_a_row or called in NUMERIC_IDENTIFIERS or len(max(texts, key=len, default="")) >= LEAST):
         # Most columns end here, before their values are counted.
         return ""
     different = frame.distinct(data.table, name)
-    if different < max(4, known / FEW_VALUES) or (different <= FEW_VALUES and different < MOSTLY * known):
+    if different < max(4, known / FEW_VALUES) or (different <= FEW_VALUES and different < MAJORITY * known):
         return ""
     if text:
-        return look_of_texts(texts, called, different, known)
-    return look_of_numbers(texts, called if different >= MOSTLY * known else "", in_a_row and different == known)
+        return identifier_in_texts(texts, called, different, known)
+    return identifier_in_numbers(
+        texts, called if different >= MAJORITY * known else "", in_a_row and different == known
+    )
 
 
-def look_of_texts(texts: Sequence[str], called: str, different: int, known: int) -> str:
+def identifier_in_texts(texts: Sequence[str], called: str, different: int, known: int) -> str:
     """What texts look like: `called` is what the column is called, of `known` values so many are different."""
     if called:
         return called
-    for what, shape in SHAPES.items():
-        if sum(bool(re.fullmatch(shape, text.strip())) for text in texts) >= MOSTLY * len(texts):
+    for what, shape in VALUE_PATTERNS.items():
+        if sum(bool(re.fullmatch(shape, text.strip())) for text in texts) >= MAJORITY * len(texts):
             return what
     scheme = check_digit_scheme(texts)
     if scheme:
         return f"numbers with check digits, {scheme}"
     long = sum(len(text) >= 25 and len(text.split()) >= 4 for text in texts)
-    if long >= MOSTLY * len(texts) and different >= MOSTLY * known:
+    if long >= MAJORITY * len(texts) and different >= MAJORITY * known:
         return "free text"
     if known >= ENOUGH and different >= NEARLY_UNIQUE * known and not _measured(texts):
         return f"{'every' if different == known else 'nearly every'} record has a text of its own"
     return ""
 
 
-def look_of_numbers(texts: Sequence[str], called: str, in_a_row: bool) -> str:
+def identifier_in_numbers(texts: Sequence[str], called: str, in_a_row: bool) -> str:
     """What whole numbers look like; `in_a_row`: whether they are all those from the smallest to the largest."""
-    if called in NUMBERED:
+    if called in NUMERIC_IDENTIFIERS:
         return called
     scheme = check_digit_scheme(texts)
     if scheme:

@@ -21,7 +21,7 @@ NAME = re.compile(
     r"\.tacita-(?P<host>[0-9a-f]{8})-(?P<process>\d+)-[0-9a-f]{16}(?:-(?P<target>[0-9a-f]{8})\.old|\.part)"
 )
 
-_ours: set[str] = set()
+_names_in_use: set[str] = set()
 """Hidden names that this process is using: another process may have had the same number before."""
 
 
@@ -38,13 +38,13 @@ def hidden_old(target: Path) -> Path:
 
 def _reserved(target: Path, ending: str) -> Path:
     name = f".tacita-{_host()}-{os.getpid()}-{secrets.token_hex(8)}{ending}"
-    _ours.add(name)
+    _names_in_use.add(name)
     return target.parent / name
 
 
 def released(path: Path) -> None:
     """Say that a hidden name is no longer in use."""
-    _ours.discard(path.name)
+    _names_in_use.discard(path.name)
 
 
 def clear_leftovers(target: Path) -> None:
@@ -81,7 +81,7 @@ def _removed(path: Path) -> None:
 
 
 def _in_use(name: str, process: int) -> bool:
-    return name in _ours if process == os.getpid() else _is_alive(process)
+    return name in _names_in_use if process == os.getpid() else _is_alive(process)
 
 
 def _is_alive(process: int) -> bool:

@@ -82,7 +82,7 @@ def _assigned(
 ) -> tuple[Ints, Floats, float]:
     """For each row of x its row of y, the distance, and what no assignment can beat: infinite if this is the best."""
     if len(x) == len(y) and x.shape[1] == 1:
-        return *_in_order(x, y, metric), np.inf
+        return *_assigned_by_rank(x, y, metric), np.inf
     if len(x) * len(y) <= dense:
         return *_dense(x, y, metric), np.inf
     # The wider file bids: somebody must take the outlying records of the other one, for which prices have to rise long.
@@ -125,7 +125,7 @@ def _dense(x: Floats, y: Floats, metric: Metric) -> tuple[Ints, Floats]:
     return columns, matrix[rows, columns]
 
 
-def _in_order(x: Floats, y: Floats, metric: Metric) -> tuple[Ints, Floats]:
+def _assigned_by_rank(x: Floats, y: Floats, metric: Metric) -> tuple[Ints, Floats]:
     """Of one variable the lowest goes to the lowest and so on: no two partners gain by an exchange."""
     partner = np.empty(len(x), np.int64)
     partner[np.argsort(x[:, 0], kind="stable")] = np.argsort(y[:, 0], kind="stable")

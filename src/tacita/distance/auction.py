@@ -40,7 +40,7 @@ PARTS = 16
 
 
 class _Bidders(NamedTuple):
-    """The rows that bid. Behind the records of the file come so many without wishes that nobody stays alone."""
+    """The rows that bid: the records of the file, then as many dummies at no cost as make both sides equal."""
 
     values: Floats
     candidates: Ints

@@ -142,7 +142,7 @@ def _best_subset(values: Floats, size: int, draws: Draws, starts: int, records: 
     kept = _smallest(solutions[2])
     centre, covariance, logarithm = _concentrated(values[drawn], solutions[0][kept], solutions[1][kept], size, steps=2)
     kept = _smallest(logarithm)[:FINISHED]
-    ends = [_to_the_end(values[drawn], centre[i], covariance[i], size) for i in kept]
+    ends = [_converged(values[drawn], centre[i], covariance[i], size) for i in kept]
     rows, least = min(ends, key=lambda end: end[1])
     if not np.isfinite(least):
         raise TacitaError(_collinear(p))
@@ -198,7 +198,7 @@ def _concentrated(
         return centre, covariance, np.where(_singular(covariance), -np.inf, np.linalg.slogdet(covariance)[1])
 
 
-def _to_the_end(values: Floats, centre: Floats, covariance: Floats, size: int) -> tuple[Ints, float]:
+def _converged(values: Floats, centre: Floats, covariance: Floats, size: int) -> tuple[Ints, float]:
     """Concentration steps until nothing changes: the rows, and the logarithm of the determinant."""
     rows, last = np.arange(0), np.inf
     for _ in range(STEPS):

@@ -75,7 +75,7 @@ def critical_distance(
 
 
 class Cut(NamedTuple):
-    """Where the pairs that are counted end."""
+    """The threshold of z between pairs that are counted and pairs that are not."""
 
     counted: int
     largest: float

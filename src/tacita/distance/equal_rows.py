@@ -1,4 +1,4 @@
-"""Equal records in two files: nobody can tell them apart."""
+"""Groups of equal records in two files, which cannot be told apart."""
 
 from __future__ import annotations
 

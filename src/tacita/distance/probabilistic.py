@@ -132,24 +132,24 @@ def expectation_maximisation(counts: Ints, most: float, *, steps: int = 5000, pr
     whatever makes variables depend on each other, such as age and education. It begins with that share, with m = 0.9
     and with u as if no pair were of the same unit; every step raises the likelihood.
     """
-    seen = _seen(counts)
-    model = beginning(counts, most)
+    seen = _occurring_patterns(counts)
+    model = starting_mixture(counts, most)
     while model.steps < steps and not model.converged:
         further = _step(seen, model, most)
         model = further._replace(converged=bool(change(model, further) < precision))
     return model
 
 
-def beginning(counts: Ints, share: float) -> Mixture:
-    """Where EM begins."""
-    seen = _seen(counts)
+def starting_mixture(counts: Ints, share: float) -> Mixture:
+    """The mixture from which EM starts."""
+    seen = _occurring_patterns(counts)
     u = _probability(seen.weight @ seen.agrees, seen.weight @ seen.known)
     return Mixture(share, np.full(len(u), FIRST_M), u, -np.inf, 0, False)
 
 
-def further_step(counts: Ints, model: Mixture, most: float = 1.0) -> Mixture:
+def em_step(counts: Ints, model: Mixture, most: float = 1.0) -> Mixture:
     """The mixture after one more step of EM, with the likelihood of the one before."""
-    return _step(_seen(counts), model, most)
+    return _step(_occurring_patterns(counts), model, most)
 
 
 def change(one: Mixture, other: Mixture) -> float:
@@ -157,7 +157,7 @@ def change(one: Mixture, other: Mixture) -> float:
     return float(max(abs(one.share - other.share), np.abs(one.m - other.m).max(), np.abs(one.u - other.u).max()))
 
 
-class _Seen(NamedTuple):
+class _OccurringPatterns(NamedTuple):
     """The patterns that occur."""
 
     agrees: Bools
@@ -166,13 +166,13 @@ class _Seen(NamedTuple):
     """How many pairs have each."""
 
 
-def _seen(counts: Ints) -> _Seen:
+def _occurring_patterns(counts: Ints) -> _OccurringPatterns:
     used = np.flatnonzero(counts)
     states = digits(round(np.log(len(counts)) / np.log(3)))[used]
-    return _Seen(states == AGREE, states != UNKNOWN, counts[used].astype(np.float64))
+    return _OccurringPatterns(states == AGREE, states != UNKNOWN, counts[used].astype(np.float64))
 
 
-def _step(seen: _Seen, model: Mixture, most: float) -> Mixture:
+def _step(seen: _OccurringPatterns, model: Mixture, most: float) -> Mixture:
     agrees, known, weight = seen
     one = np.log(model.share) + _logarithm(agrees, known, model.m)
     other = np.log1p(-model.share) + _logarithm(agrees, known, model.u)

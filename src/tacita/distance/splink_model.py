@@ -16,7 +16,7 @@ import numpy as np
 
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
-from tacita.distance.probabilistic import FIRST_M, LEAST, Mixture, beginning, change, further_step
+from tacita.distance.probabilistic import FIRST_M, LEAST, Mixture, change, em_step, starting_mixture
 
 RULE = "l.block = r.block"
 AT_REST = 1e-6
@@ -36,7 +36,7 @@ def splink_mixture(
     m, u = (np.array([_probability(level.get(name)) for level in agree]) for name in ("m_probability", "u_probability"))
     share = float(np.clip(model["probability_two_random_records_match"], LEAST / counts.sum(), 1.0 - LEAST))
     found = Mixture(share, m, u, float("nan"), 0, False)
-    further = further_step(counts, found)
+    further = em_step(counts, found)
     return found._replace(log_likelihood=further.log_likelihood, converged=change(found, further) < AT_REST)
 
 
@@ -86,7 +86,7 @@ def _columns(values: Floats, block: Ints) -> dict[str, Any]:
 
 
 def _settings(tolerance: Floats, counts: Ints, most: float) -> dict[str, Any]:
-    start = beginning(counts, most)
+    start = starting_mixture(counts, most)
     return {
         "link_type": "link_only",
         "comparisons": [_comparison(j, width, float(start.u[j])) for j, width in enumerate(tolerance.tolist())],

@@ -1,4 +1,4 @@
-"""The only module that knows a frame library: Polars inside, Narwhals at the door.
+"""The only module that knows a frame library: Polars inside, Narwhals to convert tables of other kinds.
 
 The rest of Tacita sees columns as NumPy arrays: numbers as float64 with NaN for missing, categories as integer codes
 with 0 for missing. What a caller passed in (pandas, Polars, Arrow) is what he gets back.
@@ -121,15 +121,15 @@ def with_categories(native: Any) -> list[str]:
     return [str(name) for name, kind in schema.items() if kind in (nw.Categorical, nw.Enum)]
 
 
-def let_go(native: Any) -> Any:
-    """A table that shares no memory with the one it was made of: a column of pandas is a view of a block of them."""
+def independent_copy(native: Any) -> Any:
+    """A copy of a table that shares no memory with it: a column of pandas is a view of a block of columns."""
     if native is None or nw.from_native(native, eager_only=True).implementation is not nw.Implementation.PANDAS:
         return native
     return native.copy()
 
 
 def of_kind(frame: Frame, native: Any) -> Any:
-    """A frame as the kind of table that the caller has, without his index or columns; None if he has none."""
+    """A frame as the kind of table that the caller has, without index; None if there is no table of the caller."""
     if native is None or isinstance(native, pl.DataFrame):
         return None
     backend = nw.from_native(native, eager_only=True).implementation
@@ -411,7 +411,7 @@ def beside(left: Frame, right: Frame) -> Frame:
     return left.hstack(right.rename(renamed))
 
 
-def places(left: Frame, right: Frame, on: Sequence[str]) -> Ints:
+def matching_rows(left: Frame, right: Frame, on: Sequence[str]) -> Ints:
     """For each row of the left frame the row of the right one with the same values, -1 if there is none or one is
     missing; the values of the right frame must differ."""
     names = [str(place) for place in range(len(on))]

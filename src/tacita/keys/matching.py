@@ -67,11 +67,14 @@ def matched_counts(
                 whole[rows] += matched
             else:
                 fractional[rows] += np.reshape(part.factor, (-1, 1)) * as_counts(matched)
-    return whole_again(as_counts(whole) + fractional, fractional > 0)
+    return rounded_to_whole(as_counts(whole) + fractional, fractional > 0)
 
 
-def whole_again(counts: Floats, added: Bools) -> Floats:
-    """Ten times 0.3 is 3 and not 3 less rounding, or a record would fall below k: such sums are made whole again."""
+def rounded_to_whole(counts: Floats, added: Bools) -> Floats:
+    """Counts with rounding errors removed: sums of fractions within 1e-13 of a whole number become that number.
+
+    Otherwise ten matches of 0.3 would be a little less than 3, and a record would fall below k.
+    """
     nearest = np.rint(counts)
     return np.where(added & (np.abs(counts - nearest) <= 1e-13 * counts), nearest, counts)
 
@@ -151,13 +154,13 @@ def _column_sums(groups: Ints, totals: Ints, count: int) -> Ints:
 
 
 def equal(pattern: int, rows: Ints, occurring: list[int]) -> Iterator[Contribution]:
-    """Exact twins, missing being one more category."""
+    """Equal keys match, missing being one more category."""
     if pattern in occurring:
         yield Contribution((pattern,), pattern, 1.0)
 
 
 def no_match(complete: int) -> Rule:
-    """Exact twins of complete keys; a missing value matches nothing."""
+    """Equal complete keys match; a missing value matches nothing."""
 
     def rule(pattern: int, rows: Ints, occurring: list[int]) -> Iterator[Contribution]:
         return equal(pattern, rows, occurring if pattern == complete else [])
@@ -166,14 +169,14 @@ def no_match(complete: int) -> Rule:
 
 
 def one_way(pattern: int, rows: Ints, occurring: list[int]) -> Iterator[Contribution]:
-    """Whoever shows the same value on every key that the target shows."""
+    """Keys match that have the same value on every variable that the target shows."""
     wider = tuple(p for p in occurring if p & pattern == pattern)
     if wider:
         yield Contribution(wider, pattern, 1.0)
 
 
 def wildcard(pattern: int, rows: Ints, occurring: list[int]) -> Iterator[Contribution]:
-    """Whoever agrees on the keys that both show."""
+    """Keys match that agree on the variables that both show."""
     by_shared: dict[int, list[int]] = {}
     for other in occurring:
         by_shared.setdefault(pattern & other, []).append(other)
@@ -182,7 +185,7 @@ def wildcard(pattern: int, rows: Ints, occurring: list[int]) -> Iterator[Contrib
 
 
 def conservative(complete: int) -> Rule:
-    """A complete key counts exact twins only; any other counts whatever it could match."""
+    """A complete key matches equal keys only; an incomplete one matches every key that it could be."""
 
     def rule(pattern: int, rows: Ints, occurring: list[int]) -> Iterator[Contribution]:
         return (one_way if pattern == complete else wildcard)(pattern, rows, occurring)
@@ -191,7 +194,7 @@ def conservative(complete: int) -> Rule:
 
 
 def partial(complete: int, factor: Callable[[int, Ints], Floats]) -> Rule:
-    """As wildcard, but for a complete key a match through another's blanks counts by a factor.
+    """As wildcard, but for a complete key a match with an incomplete key counts by a factor.
 
     `factor(blanks, rows)` gives it for the target rows and the bits of the variables that the other key does not show.
     """

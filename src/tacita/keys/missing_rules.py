@@ -16,21 +16,21 @@ from tacita.scenario import MissingRule
 
 def matching_counts(targets: Codes, sources: Keys, rule: MissingRule, records: Ints) -> Floats:
     """What counts for each target key: a column of counts and, where there are weights, one of weight sums."""
-    if sources.codes is targets and only_twins(targets, rule):
+    if sources.codes is targets and only_equal_keys_match(targets, rule):
         return as_counts(sources.totals)
     return matching.matched_counts(targets, sources, matching_rule(targets, records, rule), as_counts)
 
 
-def who_counts(codes: Codes, records: Ints, rule: MissingRule) -> matching.Pairs:
-    """Which keys count for which, and by how much: the members of every group."""
-    if only_twins(codes, rule):
+def matching_key_pairs(codes: Codes, records: Ints, rule: MissingRule) -> matching.Pairs:
+    """All pairs of matching keys with the factor by which one counts for the other."""
+    if only_equal_keys_match(codes, rule):
         every = np.arange(len(codes), dtype=np.int64)
         return matching.Pairs(every, every, np.ones(len(every)))
     return matching.matched_pairs(codes, matching_rule(codes, records, rule))
 
 
-def only_twins(codes: Codes, rule: MissingRule) -> bool:
-    """Whether keys count for themselves only."""
+def only_equal_keys_match(codes: Codes, rule: MissingRule) -> bool:
+    """Whether only equal keys match: no missing values, or a rule that makes missing a category."""
     return rule.name in ("own_category", "no_match") or bool(shown_fully(codes).all())
 
 

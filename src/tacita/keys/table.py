@@ -129,11 +129,13 @@ def key_table(data: Any, scenario: Scenario, keys: Sequence[str] | None = None, 
     names = scenario.keys if keys is None else check.names("keys", keys)
     population = (scenario.weight, scenario.population_size, scenario.sampling_fraction)
     key = ("key_table", names, str(scenario.missing), population, scenario.person, id(register))
-    table: KeyTable = data.once(key, lambda: _with_perhaps(_checked_table(data, scenario, names), register, scenario))
+    table: KeyTable = data.once(
+        key, lambda: _with_optional_register(_checked_table(data, scenario, names), register, scenario)
+    )
     return table
 
 
-def _with_perhaps(table: KeyTable, register: Any, scenario: Scenario) -> KeyTable:
+def _with_optional_register(table: KeyTable, register: Any, scenario: Scenario) -> KeyTable:
     return table if register is None else with_register(table, Data.of(register), scenario)
 
 
@@ -301,7 +303,7 @@ def _checked_weights(name: str, weights: Floats, data: Data) -> Floats:
 
 
 def _caution(text: str) -> str:
-    """Say something at once as a warning, and hand it on for the printed result."""
+    """Issue a warning, and return its text for the printed result."""
     warnings.warn(text, Caution, stacklevel=4)
     return text
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from tacita.arrays import Codes, Floats, Ints
 from tacita.keys import matching
-from tacita.keys.missing_rules import matching_rule, only_twins
+from tacita.keys.missing_rules import matching_rule, only_equal_keys_match
 from tacita.keys.source import WEIGHT_BITS, as_float, group_sums
 from tacita.scenario import MissingRule
 
@@ -49,7 +49,7 @@ def entries(row: Ints, unit: Ints, weights: Floats | None) -> Entries:
 def counted_units(codes: Codes, records: Ints, given: Entries, rule: MissingRule) -> Floats:
     """What counts for each key: a column of units and, where there are weights, one of their weights."""
     counted = np.zeros((len(codes), 1 if given.weight is None else 2))
-    if only_twins(codes, rule):
+    if only_equal_keys_match(codes, rule):
         return _added(given.key, given, np.ones(len(given.key)), len(codes))
     patterns = matching.patterns(codes)
     occurring = [int(pattern) for pattern in np.unique(patterns)]
@@ -128,7 +128,7 @@ def _added(group: Ints, given: Entries, factor: Floats, count: int) -> Floats:
     owner = pairs // units
     greatest = np.zeros(len(pairs))
     np.maximum.at(greatest, place, factor)
-    counts = matching.whole_again(_sums(greatest, owner, count), np.ones(count, dtype=np.bool_))
+    counts = matching.rounded_to_whole(_sums(greatest, owner, count), np.ones(count, dtype=np.bool_))
     if given.weight is None:
         return counts[:, None]
     mean = _sums(given.weight, place, len(pairs)) / np.bincount(place, weights=given.records, minlength=len(pairs))

@@ -93,7 +93,7 @@ def extent(cloud: Cloud) -> Extent:
     return Extent(right, float(min(TOP * limits.r, max(1.25 * limits.r, 1.1 * shown))))
 
 
-def alone(cloud: Cloud) -> Ints:
+def single_records(cloud: Cloud) -> Ints:
     """The records drawn one by one: all, or in a large file the most notable ones in the order of the file."""
     if not cloud.large:
         return np.arange(len(cloud), dtype=np.int64)
@@ -104,7 +104,7 @@ def alone(cloud: Cloud) -> Ints:
 
 def points(cloud: Cloud, shown: Extent | None = None) -> frame.Frame:
     """What is drawn one by one: the table of these records, and the height at which each is drawn."""
-    rows = alone(cloud)
+    rows = single_records(cloud)
     height = np.minimum(cloud.upwards[rows], (shown or extent(cloud)).top)
     return frame.beside(frame.take(cloud.table, rows), frame.table({"height": height}))
 
@@ -115,7 +115,7 @@ def cells(cloud: Cloud, shown: Extent | None = None) -> frame.Frame:
     Coarser and coarser until no more marks are drawn than may be.
     """
     shown = shown or extent(cloud)
-    apart = alone(cloud)
+    apart = single_records(cloud)
     rest = np.ones(len(cloud), dtype=np.bool_)
     rest[apart] = False
     size = CELLS
@@ -245,6 +245,6 @@ def drawn_text(cloud: Cloud, shown: Extent) -> list[str]:
     if far:
         notes.append(f"{far:,} moved further than the axis shows")
     if cloud.large:
-        one_by_one = len(alone(cloud))
+        one_by_one = len(single_records(cloud))
         notes.append(f"{one_by_one:,} drawn one by one, {len(cloud) - one_by_one:,} as cells")
     return ["; ".join(notes)] if notes else []

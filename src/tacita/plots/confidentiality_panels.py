@@ -66,7 +66,7 @@ def _panels(
         unsafe = int(cloud.unsafe.sum())
         title = alt.Title(name, subtitle=f"{unsafe:,} of {len(cloud):,} unsafe", fontSize=12, offset=4)
         panels.append(alt.layer(*layers).properties(width=width or 250, height=height or 170, title=title))
-    cells = sum(len(cloud) - len(clouds.alone(cloud)) for _, _, cloud in named if cloud.large)
+    cells = sum(len(cloud) - len(clouds.single_records(cloud)) for _, _, cloud in named if cloud.large)
     far = sum(int((cloud.upwards > shown.top).sum()) for _, _, cloud in named)
     notes = [f"{far:,} moved further than the axis shows"] if far else []
     notes += [f"{cells:,} drawn as cells"] if cells else []

@@ -43,7 +43,7 @@ class VConcatChart(Offline, alt.VConcatChart):
     """Panels under each other."""
 
 
-OURS = {
+OFFLINE_CLASSES = {
     alt.Chart: Chart,
     alt.LayerChart: LayerChart,
     alt.ConcatChart: ConcatChart,
@@ -64,5 +64,5 @@ def themed(chart: Any) -> Any:
         .configure_title(anchor="start", color=INK, fontSize=14, subtitleColor=QUIET, subtitleFontSize=11, offset=12)
     )
     # `configure` made a copy, which becomes our kind of chart; further copies of it are so too.
-    object.__setattr__(looked, "__class__", OURS[type(looked)])
+    object.__setattr__(looked, "__class__", OFFLINE_CLASSES[type(looked)])
     return looked

@@ -115,7 +115,7 @@ class CodeOutliers(CellStep):
         figures = {"records_judged": len(rows), "records_coded": count}
         coding = self._mechanism(names, count)
         if not count:
-            return Applied(data, (), figures, (coding,), (coding.told("share", "value"),))
+            return Applied(data, (), figures, (coding,), (coding.with_parameters("share", "value"),))
         if self.value == "border":
             border = at_border(scaled, origin, squared, limit)
             moved, said = np.exp(border) if self.log else border, []
@@ -125,7 +125,9 @@ class CodeOutliers(CellStep):
             name: _column(data, name, column, rows[extreme], moved[extreme, place])
             for place, (name, column) in enumerate(zip(names, columns, strict=True))
         }
-        return Applied(data.with_columns(fresh), tuple(said), figures, (coding,), (coding.told("share", "value"),))
+        return Applied(
+            data.with_columns(fresh), tuple(said), figures, (coding,), (coding.with_parameters("share", "value"),)
+        )
 
     def _mechanism(self, names: tuple[str, ...], count: int) -> Mechanism:
         given = {"share": self.share, "robust": self.robust, "value": self.value, "log": self.log, "records": count}

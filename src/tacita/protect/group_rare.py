@@ -134,7 +134,7 @@ class GroupRare(CellStep):
                 fresh[name], known[name] = regrouped(data, name, column, groups)
         data = data.with_columns(fresh, known) if fresh else data
         recoding = Mechanism("recoding", self.variables, {"way": "rare categories together", "categories": sizes})
-        return Applied(data, tuple(remarks), {}, (recoding,), (recoding.told("way"),))
+        return Applied(data, tuple(remarks), {}, (recoding,), (recoding.with_parameters("way"),))
 
     def _least(self, name: str, column: Column, context: Context) -> int:
         records = int(column.counts.sum())

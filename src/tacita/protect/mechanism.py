@@ -31,11 +31,11 @@ KINDS = (
 class Mechanism:
     """What was done to the values of some variables: names, parameters and counts, no values of the data.
 
-    An attacker who knows it attacks better, and an analyst who knows it estimates better: what of it is published is
-    said apart, see `told`.
+    An attacker who knows it attacks better, and an analyst who knows it estimates better: a step states
+    separately which parameters are published, see `with_parameters`.
 
     >>> rounding = Mechanism("rounding", ("income",), {"base": 100.0, "cells": 12})
-    >>> print(rounding.told("base"))
+    >>> print(rounding.with_parameters("base"))
     rounding of 'income' (base = 100.0)
     """
 
@@ -55,8 +55,8 @@ class Mechanism:
         given = check.mapping("parameters of a mechanism", self.parameters)
         object.__setattr__(self, "parameters", {name: _plain(name, value) for name, value in given.items()})
 
-    def told(self, *names: str) -> Mechanism:
-        """The mechanism with no parameters but these: what may be told to the public."""
+    def with_parameters(self, *names: str) -> Mechanism:
+        """The mechanism with these parameters only, such as those that may be published."""
         return replace(self, parameters={name: value for name, value in self.parameters.items() if name in names})
 
     def to_dict(self) -> dict[str, Any]:

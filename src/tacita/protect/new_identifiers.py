@@ -100,7 +100,7 @@ class NewIdentifiers(Step):
             known[name] = Variable(label=data.variable(name).label, scale="nominal")
         renewal = Mechanism("renewal", names, {"within_households": self.within_households, "identifiers": figures})
         made = data.with_columns(fresh, variables=known)
-        return Applied(made, tuple(remarks), {"identifiers": figures}, (renewal,), (renewal.told(),), names)
+        return Applied(made, tuple(remarks), {"identifiers": figures}, (renewal,), (renewal.with_parameters(),), names)
 
 
 def _pairs(outer: Ints, place: Ints) -> Ints:

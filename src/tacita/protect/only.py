@@ -80,7 +80,7 @@ def chosen_records(only: Any, data: Data, scenario: Scenario, policy: Policy, or
 
 
 def unknown_numbers(only: Any, data: Data) -> tuple[str, ...]:
-    """What the log says of record numbers that nobody has: perhaps counted from 0, perhaps of another file."""
+    """A remark for the log on record numbers that are not in the data: perhaps counted from 0, or of another file."""
     if not isinstance(only, tuple):
         return ()
     count = int((~np.isin(np.array(only, dtype=np.int64), data.record)).sum())
@@ -90,9 +90,9 @@ def unknown_numbers(only: Any, data: Data) -> tuple[str, ...]:
 def unsafe_records(data: Data, scenario: Scenario, policy: Policy, name: str, original: Data) -> Bools:
     """By record: whether a measure says that it is not safe under the policy, on any key set."""
     known: dict[str, tuple[str, Callable[[Data, Scenario, Policy], Bools]]] = {
-        "k_anonymity": ("k", _too_few),
-        "individual_risk": ("risk", _too_easy),
-        "household_risk": ("household_risk", _household_too_easy),
+        "k_anonymity": ("k", _below_k),
+        "individual_risk": ("risk", _above_risk),
+        "household_risk": ("household_risk", _above_household_risk),
     }
     if name not in known:
         return _unsafe_by(find(name), data, scenario, policy, original)
@@ -104,7 +104,7 @@ def unsafe_records(data: Data, scenario: Scenario, policy: Policy, name: str, or
 
 
 def _unsafe_by(measure: Measure, data: Data, scenario: Scenario, policy: Policy, original: Data) -> Bools:
-    """Unsafe records by any measure that says who is."""
+    """Unsafe records by any measure whose result marks them."""
     limited = policy.limit_of(measure.name)
     options = {} if limited is None else measure.measure_options(limited.options)
     if any(each.name == "policy" for each in measure.parameters):
@@ -121,7 +121,7 @@ def _unsafe_by(measure: Measure, data: Data, scenario: Scenario, policy: Policy,
     return np.asarray(unsafe) if len(unsafe) == len(data) else np.isin(data.record, result.record[unsafe])
 
 
-def _too_few(data: Data, scenario: Scenario, policy: Policy) -> Bools:
+def _below_k(data: Data, scenario: Scenario, policy: Policy) -> Bools:
     from tacita.keys.table import key_table
 
     found = np.zeros(len(data), dtype=np.bool_)
@@ -133,7 +133,7 @@ def _too_few(data: Data, scenario: Scenario, policy: Policy) -> Bools:
     return found
 
 
-def _too_easy(data: Data, scenario: Scenario, policy: Policy) -> Bools:
+def _above_risk(data: Data, scenario: Scenario, policy: Policy) -> Bools:
     from tacita.risk.identity.individual_risk import individual_risk
 
     found = np.zeros(len(data), dtype=np.bool_)
@@ -146,7 +146,7 @@ def _too_easy(data: Data, scenario: Scenario, policy: Policy) -> Bools:
     return found
 
 
-def _household_too_easy(data: Data, scenario: Scenario, policy: Policy) -> Bools:
+def _above_household_risk(data: Data, scenario: Scenario, policy: Policy) -> Bools:
     from tacita.risk.identity.household_risk import household_risk
 
     limit = policy.household_risk

@@ -54,8 +54,8 @@ def to_multiple(values: Floats, base: float) -> Floats:
         k = np.floor(scaled + 0.5)
         # One rounding: k times a whole number is exact, and only the division rounds.
         rounded = np.sign(values) * (k * down) / up
-        doubtful = _doubtful(scaled) | (k * down >= EXACT)
-    return _decided(values, rounded, doubtful, lambda value: nearest(value, unit))
+        doubtful = _near_half(scaled) | (k * down >= EXACT)
+    return _with_exact_halves(values, rounded, doubtful, lambda value: nearest(value, unit))
 
 
 def to_digits(values: Floats, digits: int) -> Floats:
@@ -74,8 +74,8 @@ def to_digits(values: Floats, digits: int) -> Floats:
         rounded = np.sign(values) * np.floor(scaled + 0.5) / up * down
         # Near a power of ten the logarithm may be a digit too high or too low, and above 10^22 powers are not exact.
         edge = (scaled <= 10.0 ** (digits - 1) * (1 + NEAR)) | (scaled >= 10.0**digits * (1 - NEAR))
-        doubtful = (_doubtful(scaled) | edge | (np.abs(lift) > 22) | (digits > 15)) & (values != 0)
-    return _decided(values, rounded, doubtful, lambda value: nearest(value, _last_digit(value, digits)))
+        doubtful = (_near_half(scaled) | edge | (np.abs(lift) > 22) | (digits > 15)) & (values != 0)
+    return _with_exact_halves(values, rounded, doubtful, lambda value: nearest(value, _last_digit(value, digits)))
 
 
 def _last_digit(value: float, digits: int) -> Fraction:
@@ -87,13 +87,13 @@ def _last_digit(value: float, digits: int) -> Fraction:
     return Fraction(10) ** (power - digits + 1)
 
 
-def _doubtful(scaled: Floats) -> Bools:
+def _near_half(scaled: Floats) -> Bools:
     """Where a number lies so near a half that rounding errors could decide."""
     away: Bools = np.abs(scaled - np.floor(scaled) - 0.5) <= NEAR * np.maximum(1.0, scaled)
     return away
 
 
-def _decided(values: Floats, rounded: Floats, doubtful: Bools, decide: Any) -> Floats:
+def _with_exact_halves(values: Floats, rounded: Floats, doubtful: Bools, decide: Any) -> Floats:
     """The rounded numbers, the doubtful ones decided one by one."""
     doubtful = (doubtful | ~np.isfinite(rounded)) & np.isfinite(values)
     if doubtful.any():

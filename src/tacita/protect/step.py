@@ -141,7 +141,7 @@ class Step(Declared, ABC):
         return {name: value for name, value in self.to_dict().items() if name != "label"}
 
 
-def _who(_: str, given: Any) -> Any:
+def _selection(_: str, given: Any) -> Any:
     return checked_only(given)
 
 
@@ -154,7 +154,7 @@ class CellStep(Step):
 
     only: Annotated[
         Any,
-        Shape("condition, measure, column or record numbers", _who),
+        Shape("condition, measure, column or record numbers", _selection),
         Doc(
             "Who may be changed: a condition, as 'income > 1000'; {'unsafe': 'k_anonymity'}, who is unsafe by a "
             "measure when the step runs; a column that is true for them; or record numbers. None: everybody."

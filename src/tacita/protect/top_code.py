@@ -133,7 +133,9 @@ class EndCode(CellStep):
                 remarks += few_share(name, sharing, context.policy.k)
         data = data.with_columns(fresh, known) if fresh else data
         coding = self._mechanism(counts)
-        return Applied(data, tuple(remarks), {"coded": counts}, (coding,), (coding.told("at", "share", "value"),))
+        return Applied(
+            data, tuple(remarks), {"coded": counts}, (coding,), (coding.with_parameters("at", "share", "value"),)
+        )
 
     def _mechanism(self, counts: Mapping[str, int]) -> Mechanism:
         limit = {"at": self.at} if self.share is None else {"share": self.share}

@@ -79,17 +79,17 @@ def start(data: Any, scenario: Scenario, policy: Policy | None = None, seed: int
 def advance(state: State, step: Step, progress: Progress = no_progress) -> State:
     """The state after one more step; the state given stays as it is."""
     step = labelled(step, tuple(each.label for each in state.steps))
-    now, who = state.data, state.scenario
+    now, scenario = state.data, state.scenario
     before = with_codes(state.original, state.original_scenario)
-    context = Context(who, state.policy, state.draws.step(step.label), before, progress)
-    given = with_codes(now, who)
+    context = Context(scenario, state.policy, state.draws.step(step.label), before, progress)
+    given = with_codes(now, scenario)
     made = applied(step, given, context)
-    known = replace(made.data, variables=_known_after(who, now, given, made.data))
+    known = replace(made.data, variables=_variables_after(scenario, now, given, made.data))
     fresh = _with_units(known.with_perturbed(now.perturbed | made.perturbed), now)
     done = changes(now, fresh, step, made)
     log.info("step %s: %d cells changed", step.label, sum(done.cells.values()))
     fresh = _with_original_weights(fresh, done, state)
-    remaining = restricted(_followed(who, now, fresh), fresh.columns)
+    remaining = restricted(_with_recoded_codes(scenario, now, fresh), fresh.columns)
     if remaining is None:
         raise TacitaError(f"step {step.label!r} removes every key of the scenario; keep at least one key.")
     return replace(state, data=fresh, scenario=remaining, steps=(*state.steps, step), changes=(*state.changes, done))
@@ -124,7 +124,7 @@ def labelled(step: Step, taken: tuple[str, ...]) -> Step:
 
 
 def _with_units(after: Data, before: Data) -> Data:
-    """The data with the units that they had before a step, by record number, if the step let go of them."""
+    """The data with the units that they had before a step, by record number, if the step did not keep them."""
     if before.units is None or after.units is not None:
         return after
     was, now = shared_rows(before.record, after.record)
@@ -134,38 +134,40 @@ def _with_units(after: Data, before: Data) -> Data:
     return replace(after, units=units)
 
 
-def _known_after(who: Scenario, before: Data, given: Data, made: Data) -> dict[str, Variable]:
+def _variables_after(scenario: Scenario, before: Data, given: Data, made: Data) -> dict[str, Variable]:
     """What is known of the variables after a step: of codes for not applicable what the file itself says.
 
     A step is given those that only the scenario knows besides, so that it keeps them.
     """
     known = dict(made.variables)
-    for name, codes in who.not_applicable.items():
-        said = before.variable(name).not_applicable
+    for name, codes in scenario.not_applicable.items():
+        already_declared = before.variable(name).not_applicable
         if name not in known:
             continue
         if known[name] == given.variable(name):
             known[name] = before.variable(name)
         else:
-            unsaid = _followed_codes(tuple(code for code in codes if code not in said), before, made, name)
-            ours = _followed_codes(said, before, made, name)
-            kept = tuple(code for code in known[name].not_applicable if code in ours or code not in unsaid)
+            undeclared = _recoded_codes(
+                tuple(code for code in codes if code not in already_declared), before, made, name
+            )
+            ours = _recoded_codes(already_declared, before, made, name)
+            kept = tuple(code for code in known[name].not_applicable if code in ours or code not in undeclared)
             known[name] = replace(known[name], not_applicable=kept)
     return known
 
 
-def _followed(who: Scenario, before: Data, after: Data) -> Scenario:
+def _with_recoded_codes(scenario: Scenario, before: Data, after: Data) -> Scenario:
     """The scenario with codes for not applicable as they are called after a step.
 
     Where numbers become texts, 99 becomes '99'. If the scenario still said 99, those records would count as missing,
     and so look like everybody, though the release tells that they are not applicable.
     """
-    there = [name for name in who.not_applicable if name in after.columns]
-    codes = {name: _followed_codes(who.not_applicable[name], before, after, name) for name in there}
-    return replace(who, not_applicable={**who.not_applicable, **codes})
+    there = [name for name in scenario.not_applicable if name in after.columns]
+    codes = {name: _recoded_codes(scenario.not_applicable[name], before, after, name) for name in there}
+    return replace(scenario, not_applicable={**scenario.not_applicable, **codes})
 
 
-def _followed_codes(codes: tuple[Any, ...], before: Data, after: Data, name: str) -> tuple[Any, ...]:
+def _recoded_codes(codes: tuple[Any, ...], before: Data, after: Data, name: str) -> tuple[Any, ...]:
     """What records with one of the codes have after a step: values that nobody else has, or that are declared missing.
 
     A value that others have too and that is not declared missing is a category like any other.
@@ -176,29 +178,29 @@ def _followed_codes(codes: tuple[Any, ...], before: Data, after: Data, name: str
     place_of = {value: place for place, value in enumerate(old.values, start=1)}
     places = {code: place_of[code] for code in codes if code in place_of}
     others = set(has[~np.isin(had, list(places.values()))].tolist())
-    followed: list[Any] = []
+    recoded: list[Any] = []
     for code in codes:
         became = np.unique(has[had == places[code]]).tolist() if code in places else []
         values = {at: new.values[at - 1] for at in became if at > 0}
         kept = [value for at, value in values.items() if at not in others or known.is_missing(value)]
         # A number stays the one that the scenario has: 99 of a column of decimal numbers is 99.
-        followed += [code if value == code else value for value in kept] or [code]
-    return tuple(dict.fromkeys(followed))
+        recoded += [code if value == code else value for value in kept] or [code]
+    return tuple(dict.fromkeys(recoded))
 
 
-def told(data: Data, who: Scenario) -> Data:
-    """The data with codes of keys for not applicable that the data themselves would take for missing.
+def with_declared_codes(data: Data, scenario: Scenario) -> Data:
+    """The data with the scenario's codes for not applicable declared, as far as they would count as missing otherwise.
 
     Only the scenario of the release knows what a code is called there. Under any other one, as the one that the plan
     was applied with, or one made for the saved file, its records would look like everybody, and the risk be too low.
     """
-    told: dict[str, Variable] = {}
-    for name, codes in who.not_applicable.items():
-        if name not in who.all_keys:
+    declared: dict[str, Variable] = {}
+    for name, codes in scenario.not_applicable.items():
+        if name not in scenario.all_keys:
             continue
         known = data.variable(name)
         blank = bool(frame.missing(data.table, name).any())
-        unsaid = [code for code in codes if (blank if code == "" else known.is_missing(code))]
-        if unsaid:
-            told[name] = replace(known, not_applicable=tuple(dict.fromkeys([*known.not_applicable, *unsaid])))
-    return replace(data, variables={**data.variables, **told})
+        undeclared = [code for code in codes if (blank if code == "" else known.is_missing(code))]
+        if undeclared:
+            declared[name] = replace(known, not_applicable=tuple(dict.fromkeys([*known.not_applicable, *undeclared])))
+    return replace(data, variables={**data.variables, **declared})

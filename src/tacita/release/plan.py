@@ -14,7 +14,7 @@ from tacita.policy import Policy
 from tacita.progress import Progress, no_progress, part
 from tacita.protect.step import Step
 from tacita.protect.steps import step_of
-from tacita.release.advance import State, advance, labelled, start, told
+from tacita.release.advance import State, advance, labelled, start, with_declared_codes
 from tacita.release.release import Release
 from tacita.rules import Rule, Rules, broken_rules
 from tacita.scenario import Scenario
@@ -165,7 +165,7 @@ def release_of(state: State, rules: Iterable[Rule | str] | Rules = ()) -> Releas
     """The release that a state is: data built anew from what is released, and the account of how they came about."""
     kept = Rules.of(rules)
     return Release(
-        data=told(state.data, state.scenario).rebuilt(),
+        data=with_declared_codes(state.data, state.scenario).rebuilt(),
         plan=Plan(state.steps),
         scenario=state.scenario,
         original_scenario=state.original_scenario,

@@ -32,7 +32,7 @@ from tacita.rules.parts import (
     Term,
     Text,
 )
-from tacita.rules.words import Word, words, wrong
+from tacita.rules.words import Word, rule_error, words
 
 SIGNS = ("=", "!=", "<", "<=", ">", ">=")
 DEEPEST = 30
@@ -83,8 +83,8 @@ class Reader:
     def unexpected(self, way: str) -> Exception:
         """An error at the next word."""
         if self.word.kind == "end":
-            return wrong(self.text, "ends too early", self.word.at, way)
-        return wrong(self.text, f"has {self.word.text!r} in the wrong place", self.word.at, way)
+            return rule_error(self.text, "ends too early", self.word.at, way)
+        return rule_error(self.text, f"has {self.word.text!r} in the wrong place", self.word.at, way)
 
     def expect_end(self) -> None:
         """Nothing is left."""
@@ -127,7 +127,9 @@ class Reader:
         """One level further down."""
         self.depth += 1
         if self.depth > DEEPEST:
-            raise wrong(self.text, f"goes more than {DEEPEST} levels deep", self.word.at, "split it into several rules")
+            raise rule_error(
+                self.text, f"goes more than {DEEPEST} levels deep", self.word.at, "split it into several rules"
+            )
 
     def relation(self) -> Part:
         """Terms that are compared; `a < b < c` means a < b and b < c."""
@@ -160,7 +162,7 @@ class Reader:
         """Two terms; texts have no size."""
         texts = [part for part in (left, right) if isinstance(part, Text)]
         if texts and word.text not in ("=", "!="):
-            raise wrong(self.text, "compares the size of a text", texts[0].at, "use = and != for texts")
+            raise rule_error(self.text, "compares the size of a text", texts[0].at, "use = and != for texts")
         return Comparison(word.text, self.term(left), self.term(right), word.at)
 
     def among(self, left: Part, at: int) -> Among:
@@ -177,7 +179,9 @@ class Reader:
         """A number, perhaps negative, or a text."""
         value = self.factor()
         if not isinstance(value, Number | Text):
-            raise wrong(self.text, "lists something that is no constant", value.at, "list numbers and texts in quotes")
+            raise rule_error(
+                self.text, "lists something that is no constant", value.at, "list numbers and texts in quotes"
+            )
         return value
 
     def sum(self) -> Part:
@@ -223,31 +227,37 @@ class Reader:
         if word.kind == "text":
             return Text(word.text, word.at)
         if self.word.kind == "name":
-            raise wrong(self.text, "has two names side by side", self.word.at, "put a name with blanks in `backquotes`")
+            raise rule_error(
+                self.text, "has two names side by side", self.word.at, "put a name with blanks in `backquotes`"
+            )
         return Column(word.text, word.at)
 
     def condition(self, part: Part) -> Condition:
         """What must hold or not, rather than have a value."""
         if isinstance(part, TERMS):
-            raise wrong(self.text, "has a value where a condition must be", part.at, "compare it, as in x > 0")
+            raise rule_error(self.text, "has a value where a condition must be", part.at, "compare it, as in x > 0")
         return part
 
     def term(self, part: Part) -> Term:
         """What must have a value."""
         if not isinstance(part, TERMS):
-            raise wrong(self.text, "compares a condition", part.at, "join conditions by and, or or implies")
+            raise rule_error(self.text, "compares a condition", part.at, "join conditions by and, or or implies")
         return part
 
     def number(self, part: Part) -> Term:
         """What must be a number, as far as the rule tells."""
         if isinstance(part, Text):
-            raise wrong(self.text, "calculates with a text", part.at, "write numbers without quotes")
+            raise rule_error(self.text, "calculates with a text", part.at, "write numbers without quotes")
         if not isinstance(part, TERMS):
-            raise wrong(self.text, "calculates with a condition", part.at, "put brackets around what is added first")
+            raise rule_error(
+                self.text, "calculates with a condition", part.at, "put brackets around what is added first"
+            )
         return part
 
     def column(self, part: Part, word: str) -> Column:
         """What must be a variable."""
         if not isinstance(part, Column):
-            raise wrong(self.text, f"has {word!r} behind something that is no variable", part.at, "name a variable")
+            raise rule_error(
+                self.text, f"has {word!r} behind something that is no variable", part.at, "name a variable"
+            )
         return part

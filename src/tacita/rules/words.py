@@ -68,10 +68,10 @@ def _unreadable(rule: str, at: int) -> TacitaError:
         way = "write a number such as 12.5, and put a name that begins with a digit in `backquotes`"
     else:
         way = "put names with blanks or signs in `backquotes` and texts in 'quotes'"
-    return wrong(rule, f"has {sign!r} where no word can be read", at + 1, way)
+    return rule_error(rule, f"has {sign!r} where no word can be read", at + 1, way)
 
 
-def wrong(rule: str, what: str, at: int, way: str) -> TacitaError:
+def rule_error(rule: str, what: str, at: int, way: str) -> TacitaError:
     """An error about a rule: what is wrong, where, and the way out."""
     return TacitaError(f"the rule {rule!r} {what}, at character {at}; {way}.")
 

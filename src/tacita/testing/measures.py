@@ -23,7 +23,7 @@ from tacita.testing.results import check_result, printed
 from tacita.testing.trial import Trial, odd_names, order_of, permuted, with_canaries
 
 NO_LIMITS = Policy(k=None, risk=None, rate=None, household_risk=None, neighbours=None)
-WHO = "the measure"
+SUBJECT = "the measure"
 
 
 def check_measure(
@@ -67,9 +67,9 @@ def _trial(measure: Measure, data: Any, released: Any, scenario: Scenario, optio
     return Trial(measure, tuple(files), scenario, {**named, **chosen})
 
 
-def _say(holds: Any, what: str) -> None:
+def _require(holds: Any, what: str) -> None:
     if not holds:
-        raise AssertionError(f"{WHO} {what}")
+        raise AssertionError(f"{SUBJECT} {what}")
 
 
 def _same(first: Result, second: Result) -> bool:
@@ -85,10 +85,10 @@ def _check_input(trial: Trial, result: Result) -> None:
     tables = [data.table.clone() for data in trial.files]
     known = [(dict(data.variables), data.changed, data.record.tolist()) for data in trial.files]
     scenario = replace(trial.scenario)
-    _say(_same(trial.result(), result), "gives something else when it is repeated")
+    _require(_same(trial.result(), result), "gives something else when it is repeated")
     kept = all(data.table.equals(table) for data, table in zip(trial.files, tables, strict=True))
     now = [(dict(data.variables), data.changed, data.record.tolist()) for data in trial.files]
-    _say(kept and now == known and trial.scenario == scenario, "changes what it was given")
+    _require(kept and now == known and trial.scenario == scenario, "changes what it was given")
 
 
 def _check_kinds_of_table(trial: Trial) -> None:
@@ -101,9 +101,9 @@ def _check_kinds_of_table(trial: Trial) -> None:
         kinds["pandas"] = _as_pandas
     for kind, made in kinds.items():
         other = trial.with_files(made)
-        _say(_same(other.result(), first), f"gives something else for a table of {kind}")
+        _require(_same(other.result(), first), f"gives something else for a table of {kind}")
         for given, data in zip(other.files, trial.files, strict=True):
-            _say(given.equals(made(data)), f"changes a table of {kind}")
+            _require(given.equals(made(data)), f"changes a table of {kind}")
 
 
 def _as_polars(data: Data) -> Any:
@@ -126,7 +126,7 @@ def _check_order(trial: Trial, result: Result) -> None:
     if "record" in first.columns:
         first, second = first.sort("record"), second.sort("record")
     same = second.equals(first) or (len(first) == len(order) and second.equals(first[order]))
-    _say(same and str(moved) == str(result), "depends on the order of the records")
+    _require(same and str(moved) == str(result), "depends on the order of the records")
 
 
 def _check_names(trial: Trial, result: Result) -> None:
@@ -137,7 +137,7 @@ def _check_names(trial: Trial, result: Result) -> None:
         close = first.shape == second.shape and np.allclose(
             first, second, rtol=trial.measure.precision, atol=0.0, equal_nan=True
         )
-        _say(close, "gives other figures for odd names of variables")
+        _require(close, "gives other figures for odd names of variables")
 
 
 def _numbers(result: Result) -> Any:
@@ -151,15 +151,15 @@ def _check_cells(trial: Trial) -> None:
     weight = trial.scenario.weight
     strata = (*trial.scenario.strata, *(trial.options.get("strata") or ()))
     marked = trial.with_files(lambda data: with_canaries(data, weight, strata))
-    found = [unless_refused(WHO, marked.result)]
+    found = [unless_refused(SUBJECT, marked.result)]
     for name in (each for each in trial.columns if each not in strata):
         for change in (_some_blank, _all_blank, _of_texts):
-            found.append(unless_refused(WHO, marked.with_files(partial(change, name=name)).result))
+            found.append(unless_refused(SUBJECT, marked.with_files(partial(change, name=name)).result))
     if weight is not None:
         negative = marked.with_files(lambda data: data.with_columns({weight: -data.numbers(weight)}))
-        found.append(unless_refused(WHO, negative.result))
+        found.append(unless_refused(SUBJECT, negative.result))
     for result in found:
-        _say(result is None or not shows_a_cell(printed(result)), "shows a cell of the data")
+        _require(result is None or not shows_a_cell(printed(result)), "shows a cell of the data")
 
 
 def _some_blank(data: Data, name: str) -> Data:
@@ -179,32 +179,36 @@ def _of_texts(data: Data, name: str) -> Data:
 
 def _check_verdicts(measure: Measure, result: Result) -> None:
     """A verdict where the policy limits the measure, and none otherwise."""
-    _say(result.verdicts(NO_LIMITS) == (), "gives a verdict that the policy does not ask for")
+    _require(result.verdicts(NO_LIMITS) == (), "gives a verdict that the policy does not ask for")
     if measure.name in OWN_FIELDS:
         field = OWN_FIELDS[measure.name]
         limited: dict[str, Any] = {field: 2 if field == "k" else 0.5}
         verdicts = result.verdicts(replace(NO_LIMITS, **limited))
-        _say([each.name for each in verdicts] == [field], "gives no verdict where the policy limits it")
+        _require([each.name for each in verdicts] == [field], "gives no verdict where the policy limits it")
     elif measure.limit is not None:
         value = measure.limited_value(result, {})
         beyond = value + 1 if measure.limit.least else value - 1
         for limit, holds in ((value, True), (beyond, False)) if np.isfinite(value) else ((1.0, None),):
             policy = replace(NO_LIMITS, neighbours=Policy.neighbours, limits={measure.name: limit})
-            _say(Policy.from_toml(policy.to_toml()) == policy, "has a limit that is not the same after a policy file")
+            _require(
+                Policy.from_toml(policy.to_toml()) == policy, "has a limit that is not the same after a policy file"
+            )
             (verdict,) = result.verdicts(policy) or (None,)
-            _say(verdict is not None and verdict.name == measure.name, "gives no verdict where the policy limits it")
+            _require(
+                verdict is not None and verdict.name == measure.name, "gives no verdict where the policy limits it"
+            )
             assert verdict is not None
             judged = verdict.holds is None if result.not_valid else holds is None or verdict.holds is holds
-            _say(judged and verdict.why, "gives a verdict that its own figure does not bear out")
+            _require(judged and verdict.why, "gives a verdict that its own figure does not bear out")
 
 
 def _check_options(trial: Trial) -> None:
     """Every option is documented; a bad value and an unknown option get one sentence."""
-    refused(WHO, lambda: trial.result(zq_option=1), "an option that it does not have")
+    refused(SUBJECT, lambda: trial.result(zq_option=1), "an option that it does not have")
     for parameter in trial.measure.parameters:
-        _say(parameter.doc, f"has an option {parameter.name} without a line of documentation")
+        _require(parameter.doc, f"has an option {parameter.name} without a line of documentation")
         bad = {parameter.name: bad_value(parameter)}
-        refused(WHO, partial(trial.result, **bad), f"a bad value of {parameter.name}")
+        refused(SUBJECT, partial(trial.result, **bad), f"a bad value of {parameter.name}")
 
 
 def bad_value(parameter: Parameter) -> Any:
@@ -227,14 +231,16 @@ def _check_progress(trial: Trial, result: Result) -> None:
     if not trial.measure.takes_progress:
         return
     seen: list[tuple[float, str]] = []
-    _say(_same(trial.result(progress=lambda done, what: seen.append((done, what))), result), "changes with progress")
-    _say(seen, "takes progress and never reports any")
-    _say(all(0 <= done <= 1 and isinstance(what, str) for done, what in seen), "reports progress outside 0 to 1")
+    _require(
+        _same(trial.result(progress=lambda done, what: seen.append((done, what))), result), "changes with progress"
+    )
+    _require(seen, "takes progress and never reports any")
+    _require(all(0 <= done <= 1 and isinstance(what, str) for done, what in seen), "reports progress outside 0 to 1")
     try:
         trial.result(progress=_stop)
     except Cancelled:
         return
-    _say(False, "goes on after it was cancelled")
+    _require(False, "goes on after it was cancelled")
 
 
 def _stop(done: float, what: str) -> None:
@@ -244,13 +250,13 @@ def _stop(done: float, what: str) -> None:
 def _check_files(trial: Trial) -> None:
     """One record is measured or refused; no record, no table and no such variable are refused in one sentence."""
     one = trial.with_files(lambda data: data.take(np.array([0])))
-    unless_refused(WHO, one.result)
+    unless_refused(SUBJECT, one.result)
     refused(
-        WHO, trial.with_files(lambda data: data.take(np.array([], dtype=np.int64))).result, "a file without records"
+        SUBJECT, trial.with_files(lambda data: data.take(np.array([], dtype=np.int64))).result, "a file without records"
     )
-    refused(WHO, trial.with_files(lambda data: 5).result, "a number in place of a file")
+    refused(SUBJECT, trial.with_files(lambda data: 5).result, "a number in place of a file")
     for name in (*trial.scenario.keys, *trial.scenario.numeric_keys):
-        unless_refused(WHO, trial.with_files(partial(_without, name=name)).result)
+        unless_refused(SUBJECT, trial.with_files(partial(_without, name=name)).result)
 
 
 def _without(data: Data, name: str) -> Data:

@@ -19,27 +19,29 @@ def check_result(result: Any, *, thorough: bool = True) -> None:
 
     Thorough: names of variables are usual ones, and a figure is drawn too.
     """
-    _say(isinstance(result, Result), "is no Result")
+    _require(isinstance(result, Result), "is no Result")
     parameters = getattr(type(result), "__dataclass_params__", None)
-    _say(dataclasses.is_dataclass(result) and parameters is not None and parameters.frozen, "is no frozen dataclass")
+    _require(
+        dataclasses.is_dataclass(result) and parameters is not None and parameters.frozen, "is no frozen dataclass"
+    )
     headline = result.headline
-    _say(headline.strip(), "has no headline")
-    _say(not (thorough and "\n" in headline), "has a headline that is not one line")
-    _say(
+    _require(headline.strip(), "has no headline")
+    _require(not (thorough and "\n" in headline), "has a headline that is not one line")
+    _require(
         not (thorough and re.search(r"\S {2,}\S", headline)), "has a headline that is a row of a table, not a sentence"
     )
-    _say(str(result).strip(), "prints nothing")
-    _say(repr(result).startswith(f"<{type(result).__name__}: "), "shows more than its headline in its repr")
-    _say(all(isinstance(table, Table) and table.rows for table in result.tables()), "has tables that are no Table")
-    _say(all(isinstance(text, str) and text for text in result.cautions), "has cautions that are no texts")
+    _require(str(result).strip(), "prints nothing")
+    _require(repr(result).startswith(f"<{type(result).__name__}: "), "shows more than its headline in its repr")
+    _require(all(isinstance(table, Table) and table.rows for table in result.tables()), "has tables that are no Table")
+    _require(all(isinstance(text, str) and text for text in result.cautions), "has cautions that are no texts")
     _check_json(result)
     _check_html(result)
     rows = result.to_frame()
-    _say(len(rows) > 0 and rows.columns, "has no rows in to_frame()")
+    _require(len(rows) > 0 and rows.columns, "has no rows in to_frame()")
     names = result.figures()
-    _say(all(isinstance(name, str) for name in names), "has figures without a name")
+    _require(all(isinstance(name, str) for name in names), "has figures without a name")
     if thorough and names:
-        _say(hasattr(result.plot(), "to_dict"), "has a figure that is no chart")
+        _require(hasattr(result.plot(), "to_dict"), "has a figure that is no chart")
 
 
 def printed(result: Result) -> str:
@@ -47,24 +49,24 @@ def printed(result: Result) -> str:
     return "\n".join([str(result), repr(result), result._repr_html_(), str(result.to_dict()), result.to_json()])
 
 
-def _say(holds: Any, what: str) -> None:
+def _require(holds: Any, what: str) -> None:
     if not holds:
         raise AssertionError(f"the result {what}")
 
 
 def _check_json(result: Result) -> None:
-    _say(result.to_dict(), "has no figures in to_dict()")
+    _require(result.to_dict(), "has no figures in to_dict()")
     known = json.loads(result.to_json())
-    _say(known["headline"] == result.headline, "has another headline in its JSON")
-    _say(known["cautions"] == list(result.cautions), "has other cautions in its JSON")
-    _say(result.measure is None or known["measure"] == result.measure.name, "has no measure in its JSON")
+    _require(known["headline"] == result.headline, "has another headline in its JSON")
+    _require(known["cautions"] == list(result.cautions), "has other cautions in its JSON")
+    _require(result.measure is None or known["measure"] == result.measure.name, "has no measure in its JSON")
 
 
 def _check_html(result: Result) -> None:
     """Only our own tags: a name of a variable that looks like a tag is text."""
     found = _Tags()
     found.feed(result._repr_html_())
-    _say(found.tags <= TAGS, "does not escape names in its HTML")
+    _require(found.tags <= TAGS, "does not escape names in its HTML")
 
 
 class _Tags(HTMLParser):

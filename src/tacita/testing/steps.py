@@ -52,7 +52,7 @@ def _applied(step: Step, data: Data, scenario: Scenario, seed: int = 7) -> Relea
     return Plan((step,)).apply(data, scenario, seed=seed)
 
 
-def _say(holds: Any, what: str) -> None:
+def _require(holds: Any, what: str) -> None:
     if not holds:
         raise AssertionError(f"the step {what}")
 
@@ -60,22 +60,22 @@ def _say(holds: Any, what: str) -> None:
 def _check_input(step: Step, data: Data, scenario: Scenario) -> None:
     table, known = data.table.clone(), dict(data.variables)
     _applied(step, data, scenario)
-    _say(data.table.equals(table) and dict(data.variables) == known, "changes what it was given")
+    _require(data.table.equals(table) and dict(data.variables) == known, "changes what it was given")
 
 
 def _check_seed(step: Step, data: Data, scenario: Scenario, release: Release) -> None:
     again, other = (_applied(step, data, scenario, seed).data for seed in (7, 8))
-    _say(again.table.equals(release.data.table), "gives other data for the same seed")
-    _say(again.record.tolist() == release.data.record.tolist(), "gives another order for the same seed")
+    _require(again.table.equals(release.data.table), "gives other data for the same seed")
+    _require(again.record.tolist() == release.data.record.tolist(), "gives another order for the same seed")
     differs = not other.table.equals(again.table) or other.record.tolist() != again.record.tolist()
-    _say(differs or not step.draws, "draws, but another seed gives the same data")
-    _say(step.draws or not differs, "gives other data for another seed, but does not declare that it draws")
+    _require(differs or not step.draws, "draws, but another seed gives the same data")
+    _require(step.draws or not differs, "gives other data for another seed, but does not declare that it draws")
 
 
 def _check_order(step: Step, data: Data, scenario: Scenario, release: Release) -> None:
     order = np.argsort(-data.record % 7, kind="stable")
     permuted = _applied(step, data.take(order), scenario).data
-    _say(_by_record(permuted) == _by_record(release.data), "depends on the order of the records")
+    _require(_by_record(permuted) == _by_record(release.data), "depends on the order of the records")
 
 
 def _by_record(data: Data) -> dict[int, tuple[object, ...]]:
@@ -86,39 +86,41 @@ def _check_names(step: Step, data: Data, scenario: Scenario, release: Release) -
     """A column that reads like a pattern, or has no name, is a column like any other."""
     odd = {name: data.record for name in ("*", "", "a b.c") if name not in data.columns}
     made = _applied(step, data.with_columns(odd), scenario).data
-    _say(set(odd) <= set(made.columns), "loses columns with odd names")
-    _say(_by_record(made.without(odd)) == _by_record(release.data), "does something else beside columns with odd names")
+    _require(set(odd) <= set(made.columns), "loses columns with odd names")
+    _require(
+        _by_record(made.without(odd)) == _by_record(release.data), "does something else beside columns with odd names"
+    )
 
 
 def _check_account(step: Step, release: Release) -> None:
     (change,) = release.changes
-    _say(isinstance(step.version, int) and step.version >= 1, "has a version that is no whole number from 1 on")
-    _say(change.version == step.version, "is logged with another version than its own")
+    _require(isinstance(step.version, int) and step.version >= 1, "has a version that is no whole number from 1 on")
+    _require(change.version == step.version, "is logged with another version than its own")
     changed = change.cells or change.records_removed or change.variables_removed or change.reordered
-    _say(change.mechanisms or not changed, "changes data and reports no mechanism")
+    _require(change.mechanisms or not changed, "changes data and reports no mechanism")
     named = {name for each in change.mechanisms for name in each["variables"]}
-    _say(set(change.cells) <= named, "changes variables that no mechanism names")
+    _require(set(change.cells) <= named, "changes variables that no mechanism names")
     kinds = {each["kind"] for each in change.mechanisms}
-    _say({each["kind"] for each in change.public} <= kinds, "tells the public of what it does not report")
+    _require({each["kind"] for each in change.public} <= kinds, "tells the public of what it does not report")
 
 
 def _check_file(step: Step) -> None:
     plan = Plan((step,))
-    _say(Plan.from_dict(plan.to_dict(), known=[type(step)]) == plan, "is not the same after a plan file")
+    _require(Plan.from_dict(plan.to_dict(), known=[type(step)]) == plan, "is not the same after a plan file")
     again = type(step)(**{each.name: getattr(step, each.name) for each in fields(step)})
-    _say(again == step, "is not the same when built again from its own parameters")
+    _require(again == step, "is not the same when built again from its own parameters")
 
 
 def _check_records(step: Step, data: Data, release: Release) -> None:
     made = release.data.record.tolist()
-    _say(set(made) <= set(data.record.tolist()), "invents records")
-    _say(not step.keeps_records or made == data.record.tolist(), "drops or reorders records without declaring it")
+    _require(set(made) <= set(data.record.tolist()), "invents records")
+    _require(not step.keeps_records or made == data.record.tolist(), "drops or reorders records without declaring it")
 
 
 def _check_smallest(step: Step, data: Data, scenario: Scenario) -> None:
     """A file of one record is protected or refused in one sentence."""
-    made = _perhaps(lambda: _applied(step, data.take(np.array([0])), scenario).data)
-    _say(made is None or len(made) <= 1, "makes several records of one")
+    made = _data_unless_refused(lambda: _applied(step, data.take(np.array([0])), scenario).data)
+    _require(made is None or len(made) <= 1, "makes several records of one")
 
 
 def _check_not_applicable(step: Step, data: Data, scenario: Scenario, release: Release) -> None:
@@ -134,39 +136,41 @@ def _check_not_applicable(step: Step, data: Data, scenario: Scenario, release: R
         values = [code if here else value for here, value in zip(coded, data.table[name].to_list(), strict=True)]
         known = replace(data.variable(name), not_applicable=(*data.variable(name).not_applicable, code))
         marked = data.with_columns({name: values}, {name: known})
-        made = _perhaps(lambda: _applied(step, marked, scenario).data)  # noqa: B023
+        made = _data_unless_refused(lambda: _applied(step, marked, scenario).data)  # noqa: B023
         if made is not None and name in made.columns:
             here = np.isin(made.record, data.record[coded])
             shown, others = ({*_texts(made.table[name].filter(rows))} for rows in (here, ~here))
             # The top of a hierarchy holds everything, and a suppressed cell nothing.
-            _say(shown <= {str(CODE), "*", *([None] if step.adds_missing else [])}, f"changes codes of {name!r}")
-            _say(str(CODE) not in others, f"gives others a code of {name!r} for not applicable")
+            _require(shown <= {str(CODE), "*", *([None] if step.adds_missing else [])}, f"changes codes of {name!r}")
+            _require(str(CODE) not in others, f"gives others a code of {name!r} for not applicable")
 
 
 def _check_missing(data: Data, release: Release) -> None:
-    """Who had no value has none, and who had one still has one."""
+    """Missing values stay missing, and other values do not become missing."""
     made = release.data
     _, was, now = np.intersect1d(data.record, made.record, assume_unique=True, return_indices=True)
     for name in (each for each in data.columns if each in made.columns and each not in release.changes[0].renewed):
         same = data.missing(name)[was] == made.missing(name)[now]
-        _say(same.all(), f"gives or takes missing values of {name!r}")
+        _require(same.all(), f"gives or takes missing values of {name!r}")
 
 
 def _check_parts(step: CellStep, data: Data, scenario: Scenario) -> None:
     """Records that are not chosen keep what they had; a step may refuse in one sentence."""
     chosen = data.record[: len(data) // 2]
-    made = _perhaps(lambda: _applied(replace(step, label="", only=tuple(chosen.tolist())), data, scenario).data)
+    made = _data_unless_refused(
+        lambda: _applied(replace(step, label="", only=tuple(chosen.tolist())), data, scenario).data
+    )
     if made is not None:
         rest = ~np.isin(data.record, chosen)
         there = {number: row for row, number in enumerate(made.record.tolist())}
         rows = np.array([there.get(number, -1) for number in data.record[rest].tolist()])
-        _say((rows >= 0).all(), "loses records that `only` does not choose")
+        _require((rows >= 0).all(), "loses records that `only` does not choose")
         for name in (each for each in data.columns if each in made.columns):
-            _say(_same_values(data, made, name, np.flatnonzero(rest), rows), f"changes {name!r} outside `only`")
+            _require(_same_values(data, made, name, np.flatnonzero(rest), rows), f"changes {name!r} outside `only`")
     names = [name for name in data.columns if frame.distinct(data.table, name) <= 3][:1]
-    apart = _perhaps(lambda: _applied(replace(step, label="", strata=tuple(names)), data, scenario).data)
+    apart = _data_unless_refused(lambda: _applied(replace(step, label="", strata=tuple(names)), data, scenario).data)
     if apart is not None and names:
-        _say(set(apart.record.tolist()) <= set(data.record.tolist()), "invents records in strata")
+        _require(set(apart.record.tolist()) <= set(data.record.tolist()), "invents records in strata")
 
 
 def _same_values(data: Data, made: Data, name: str, was: Any, now: Any) -> bool:
@@ -182,10 +186,10 @@ def _texts(column: Any) -> list[str | None]:
     return [None if value is None or value != value else str(value).removesuffix(".0") for value in column.to_list()]
 
 
-def _perhaps(apply: Callable[[], Data]) -> Data | None:
-    """What came out; nothing where the step refuses in one sentence."""
+def _data_unless_refused(apply: Callable[[], Data]) -> Data | None:
+    """The data that a step made; None where it refuses in one sentence."""
     try:
         return apply()
     except TacitaError as error:
-        _say(str(error).endswith((".", "?")), "refuses in something else than a sentence")
+        _require(str(error).endswith((".", "?")), "refuses in something else than a sentence")
         return None

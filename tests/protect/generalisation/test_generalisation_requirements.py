@@ -36,10 +36,10 @@ def test_what_only_grows_is_never_lost_on_the_way_up(small: Small, values: int |
 
 
 @given(small_files(missing=True, attributes=True), st.data())
-def test_what_is_called_lost_is_lost_at_every_finer_node(small: Small, data: st.DataObject) -> None:
+def test_what_is_infeasible_is_infeasible_at_every_finer_node(small: Small, data: st.DataObject) -> None:
     high = data.draw(st.sampled_from(small.nodes))
     judged = judge_of(small).judge(rolled_up(cells_of(small)[0], high, ladders_of(small)), small.allowed)
-    if judged.lost:
+    if judged.infeasible:
         low = tuple(data.draw(st.integers(0, level)) for level in high)
         assert len(suppressed(small, small.at(low), list(range(len(small.rows))))) > small.allowed
 

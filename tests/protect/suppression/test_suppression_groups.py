@@ -37,9 +37,7 @@ def test_strata_by_hand() -> None:
 
 
 def test_small_strata_are_an_error() -> None:
-    with pytest.raises(
-        TacitaError, match=r"^every stratum must have at least k = 2 records; 1 stratum of 2 have fewer"
-    ):
+    with pytest.raises(TacitaError, match=r"^every stratum must have at least k = 2 records; 1 stratum of 2 has fewer"):
         suppress(codes_of((1,), (1,), (1,)), whole(1, 2), [1.0], ONE_WAY, strata=np.array([1, 1, 2], dtype=np.uint32))
 
 

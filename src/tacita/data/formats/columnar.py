@@ -85,7 +85,7 @@ def description(variables: Mapping[str, Variable]) -> dict[str, Any]:
 
 
 def _end(code: float) -> object:
-    """JSON has no infinity; an open end is nothing."""
+    """The end of a range for JSON, which has no infinity: None for an open end."""
     return None if math.isinf(code) else plain("", code)
 
 

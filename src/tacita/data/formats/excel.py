@@ -74,7 +74,7 @@ def _check_start(content: bytes, name: str) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """The reader logs columns without values; to us that is nothing special."""
+    """Silence the log of the reader, which reports columns without values."""
     logger = logging.getLogger("fastexcel")
     before = logger.level
     logger.setLevel(logging.ERROR)
@@ -115,37 +115,37 @@ def _described(reader: Any) -> tuple[dict[str, str], dict[str, Variable]]:
     return workbook.parse(table.rows())
 
 
-def _typed(table: Frame, name: str, said: str | None) -> Any:
+def _typed(table: Frame, name: str, declared: str | None) -> Any:
     """A column in the type that was written, or else the plainest that holds its values."""
     found = frame_files.kind(table, name)
     if table[name].null_count() == table.height:
-        kind: Kind = said if said in workbook.TYPES else "text"  # type: ignore[assignment]
+        kind: Kind = declared if declared in workbook.TYPES else "text"  # type: ignore[assignment]
         nothing: Any = [None] * table.height if kind == "text" else np.zeros(table.height)
         return frame_files.column(kind, nothing, np.ones(table.height, dtype=np.bool_))
-    if found == "number" and said != "number":
+    if found == "number" and declared != "number":
         values = frame.numbers(table, name)
         known = values[~np.isnan(values)]
         whole = (known == np.floor(known)).all() and (np.abs(known) <= EXACT).all()
         return frame_files.column("whole", values) if whole else values
     if found == "datetime":
-        return _moments(table, name, said)
+        return _moments(table, name, declared)
     return frame_files.seconds(table, name) if found == "other" else table[name]
 
 
-def _moments(table: Frame, name: str, said: str | None) -> Any:
+def _moments(table: Frame, name: str, declared: str | None) -> Any:
     """Dates, times, or dates with times; Excel knows numbers of days only."""
     missing = frame.missing(table, name)
     # Days are floats: to the millisecond they are exact.
     ticks = (frame_files.ticks(table, name) + 500) // 1000 * 1000
     days = (ticks // DAY)[~missing]
-    if said == "time" or (said is None and np.isin(days, FIRST_DAYS).all()):
+    if declared == "time" or (declared is None and np.isin(days, FIRST_DAYS).all()):
         return frame_files.column("time", ticks % DAY, missing)
-    if said == "date" or (said is None and not (ticks % DAY)[~missing].any()):
+    if declared == "date" or (declared is None and not (ticks % DAY)[~missing].any()):
         return frame_files.column("date", ticks // DAY, missing)
     return frame_files.column("datetime", ticks, missing)
 
 
-class _Exact(float):
+class _ExactFloat(float):
     """A float that is written with all its digits: XlsxWriter writes 16, and 17 are needed."""
 
     def __format__(self, form: str) -> str:
@@ -206,7 +206,7 @@ def _write(sheet: Any, at: int, kind: Kind, values: list[Any], form: Any) -> int
         elif form is not None:
             sheet.write_datetime(row, at, value, form)
         else:
-            sheet.write_number(row, at, _Exact(value))
+            sheet.write_number(row, at, _ExactFloat(value))
     return last
 
 

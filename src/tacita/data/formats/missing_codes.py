@@ -22,7 +22,7 @@ def for_spss(known: Variable, values: Floats) -> list[Any] | None:
     codes = [float(code) for code in dict.fromkeys(known.missing) if isinstance(code, int | float)]
     singles = [(code, code) for code in codes if not any(low <= code <= high for low, high in ranges)]
     if (not ranges and len(singles) <= 3) or (len(ranges) == 1 and len(singles) <= 1):
-        return _said([*ranges, *singles])
+        return _as_pyreadstat([*ranges, *singles])
     pieces = sorted({*ranges, *singles})
     labelled = [code for code in known.value_labels if isinstance(code, int | float) and not known.is_missing(code)]
     valid = values[~among_codes(values, codes, ranges)]
@@ -31,9 +31,9 @@ def for_spss(known: Variable, values: Floats) -> list[Any] | None:
         low, high = rest[0][0], max(piece[1] for piece in rest)
         covers = ((valid >= low) & (valid <= high)).any() or any(low <= code <= high for code in labelled)
         if not covers and all(piece in singles for piece in alone):
-            return _said([*alone, (low, high)])
+            return _as_pyreadstat([*alone, (low, high)])
     return None
 
 
-def _said(pieces: list[Piece]) -> list[Any]:
+def _as_pyreadstat(pieces: list[Piece]) -> list[Any]:
     return [low if low == high else {"lo": low, "hi": high} for low, high in pieces]

@@ -35,7 +35,7 @@ class NameRule:
     """Whether names that differ in case only are the same."""
     reserved: str
     """A pattern of words that cannot be names."""
-    said: str
+    description: str
     """The rule in words."""
 
     def fault(self, name: str, room: int = 0) -> str:
@@ -70,7 +70,7 @@ SPSS = NameRule(
     ascii=False,
     any_case=True,
     reserved="ALL|AND|BY|EQ|GE|GT|LE|LT|NE|NOT|OR|TO|WITH",
-    said="letters, digits and . _ $ # @ with a letter first, at most 64 bytes long, whatever the case",
+    description="letters, digits and . _ $ # @ with a letter first, at most 64 bytes long, whatever the case",
 )
 STATA = NameRule(
     most=32,
@@ -80,7 +80,7 @@ STATA = NameRule(
     ascii=False,
     any_case=False,
     reserved="_all|_b|byte|_coef|_cons|double|float|if|in|int|long|_n|_N|_pi|_pred|_rc|_skip|str[0-9]+|strL|using|with",
-    said="letters, digits and _ with no digit first, at most 32 characters long",
+    description="letters, digits and _ with no digit first, at most 32 characters long",
 )
 SAS = NameRule(
     most=32,
@@ -90,7 +90,7 @@ SAS = NameRule(
     ascii=True,
     any_case=True,
     reserved="_N_|_ERROR_|_ALL_|_NUMERIC_|_CHARACTER_|_CHAR_|_INFILE_|_PAGE_|_IORC_",
-    said="a to z, digits and _ with no digit first, at most 32 characters long, whatever the case",
+    description="a to z, digits and _ with no digit first, at most 32 characters long, whatever the case",
 )
 
 
@@ -113,7 +113,7 @@ def check_names(names: Sequence[str], rule: NameRule, file: str, room: Mapping[s
         return
     listed = [repr(name) + _remark(name, names, rule, room.get(name, 0)) for name in bad]
     raise TacitaError(
-        f"{file} cannot hold {check.counted(len(bad), 'name')}: {', '.join(listed)}; a name is {rule.said}; "
+        f"{file} cannot hold {check.counted(len(bad), 'name')}: {', '.join(listed)}; a name is {rule.description}; "
         "rename them or pass rename=True."
     )
 
@@ -141,7 +141,7 @@ def accepted(names: Sequence[str], rule: NameRule, room: Mapping[str, int] = NO_
     chosen: dict[str, str] = {}
     for name in bad:
         kept = room.get(name, 0)
-        base = _cut(_close(name, rule), rule, kept)
+        base = _cut(_nearest_allowed(name, rule), rule, kept)
         fresh, number = base, 1
         while rule.fault(fresh, kept) or rule.key(fresh) in taken:
             number += 1
@@ -152,7 +152,7 @@ def accepted(names: Sequence[str], rule: NameRule, room: Mapping[str, int] = NO_
     return chosen
 
 
-def _close(name: str, rule: NameRule) -> str:
+def _nearest_allowed(name: str, rule: NameRule) -> str:
     """A name near the given one with allowed signs."""
     plain = unicodedata.normalize("NFKD", name) if rule.ascii else unicodedata.normalize("NFC", name)
     if rule.ascii:

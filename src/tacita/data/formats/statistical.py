@@ -93,7 +93,7 @@ def load(file: Path, encoding: str | None = None, catalog: Path | None = None) -
         }
         for name in some:
             text = facts.readstat_variable_types[name] == "string"
-            columns[name], variable = _read(_told(name, facts, form.system), text, values.pop(name), remarks)
+            columns[name], variable = _read(_file_variable(name, facts, form.system), text, values.pop(name), remarks)
             if variable != Variable():
                 known[name] = variable
     for name in perturbed_in_notes(facts.notes, names):
@@ -162,7 +162,7 @@ def _blocks(names: Sequence[str], rows: int | None) -> Iterator[list[str]]:
         yield list(names[start : start + many])
 
 
-def _check_count(file: Path, read: int, said: int | None) -> None:
+def _check_count(file: Path, read: int, announced: int | None) -> None:
     """The file has as many records as it says; a transport file says so in a place that pyreadstat does not look at."""
     if file.suffix.lower() == ".xpt" and file.stat().st_size:
         with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as raw:
@@ -170,12 +170,12 @@ def _check_count(file: Path, read: int, said: int | None) -> None:
             count = raw[place + 48 : place + 80].split()[:1] if place >= 0 else []
             if len(raw) % 80 or (count and count[0].isdigit() and read < int(count[0])):
                 raise TacitaError(f"{file.name} {WORDS['Unable to read']}")
-    elif said is not None and read != said:
+    elif announced is not None and read != announced:
         raise TacitaError(f"{file.name} {WORDS['Unable to read']}")
 
 
-class Told(NamedTuple):
-    """What a file tells of one variable."""
+class FileVariable(NamedTuple):
+    """What a file declares about one variable."""
 
     name: str
     system: System
@@ -189,12 +189,12 @@ class Told(NamedTuple):
     """Label and scale."""
 
 
-def _told(name: str, facts: Any, system: System) -> Told:
+def _file_variable(name: str, facts: Any, system: System) -> FileVariable:
     scales: dict[str, Scale] = {"nominal": "nominal", "ordinal": "ordinal", "scale": "numeric"}
     scale = scales.get(facts.variable_measure.get(name))
     if facts.readstat_variable_types[name] == "string" and scale == "numeric":
         scale = None
-    return Told(
+    return FileVariable(
         name,
         system,
         facts.original_variable_types[name],
@@ -205,71 +205,73 @@ def _told(name: str, facts: Any, system: System) -> Told:
     )
 
 
-def _read(told: Told, text: bool, values: list[Any], remarks: dict[str, list[str]]) -> tuple[Any, Variable]:
+def _read(source: FileVariable, text: bool, values: list[Any], remarks: dict[str, list[str]]) -> tuple[Any, Variable]:
     """A column and what is known of it."""
     if text:
-        labels = {code: label for code, label in told.labels.items() if isinstance(code, str)}
-        return frame_files.column("text", values), Variable(value_labels=labels, missing=told.codes, **told.known)
-    moment = moments.moment_of(told.system, told.form)
+        labels = {code: label for code, label in source.labels.items() if isinstance(code, str)}
+        return frame_files.column("text", values), Variable(value_labels=labels, missing=source.codes, **source.known)
+    moment = moments.moment_of(source.system, source.form)
     if moment is not None:
-        column = _moments(told, moment, values, remarks)
+        column = _moments(source, moment, values, remarks)
         if column is not None:
-            return column, Variable(**told.known)
+            return column, Variable(**source.known)
         remarks["numbers of {} are no dates or times of a day, against their format, and stay numbers."].append(
-            told.name
+            source.name
         )
-    if moments.counts_periods(told.system, told.form):
-        remarks["{} count weeks, months, quarters, half-years or leap seconds, and stay numbers."].append(told.name)
-    return _numbers(told, _with_codes(told, values), remarks), _described(told)
+    if moments.counts_periods(source.system, source.form):
+        remarks["{} count weeks, months, quarters, half-years or leap seconds, and stay numbers."].append(source.name)
+    return _numbers(source, _with_codes(source, values), remarks), _described(source)
 
 
-def _moments(told: Told, moment: moments.Moment, values: list[Any], remarks: dict[str, list[str]]) -> Any:
+def _moments(source: FileVariable, moment: moments.Moment, values: list[Any], remarks: dict[str, list[str]]) -> Any:
     """Dates or times; a code among them could not be told from one."""
     numbers = np.array([None if isinstance(value, str) else value for value in values], dtype=np.float64)
-    gone = among_codes(numbers, told.codes, told.ranges)
-    column = moments.from_numbers(told.system, moment, np.where(gone, np.nan, numbers))
-    if column is not None and (gone.any() or told.letters):
-        remarks["missing codes of the dates or times in {} are plain missing now."].append(told.name)
+    gone = among_codes(numbers, source.codes, source.ranges)
+    column = moments.from_numbers(source.system, moment, np.where(gone, np.nan, numbers))
+    if column is not None and (gone.any() or source.letters):
+        remarks["missing codes of the dates or times in {} are plain missing now."].append(source.name)
     return column
 
 
-def _described(told: Told) -> Variable:
+def _described(source: FileVariable) -> Variable:
     """What is known of a variable of numbers; letters have become codes."""
-    letters = {letter.lower() for letter in (*told.letters, *(key for key in told.labels if isinstance(key, str)))}
+    letters = {letter.lower() for letter in (*source.letters, *(key for key in source.labels if isinstance(key, str)))}
     specials = {special.code_of(letter): f".{letter}" for letter in sorted(letters)}
-    labels = {_plain(special.code_of(key) if isinstance(key, str) else key): said for key, said in told.labels.items()}
+    labels = {
+        _plain(special.code_of(key) if isinstance(key, str) else key): said for key, said in source.labels.items()
+    }
     return Variable(
         value_labels=labels | {code: letter for code, letter in specials.items() if code not in labels},
-        missing=(*told.codes, *specials),
-        missing_ranges=told.ranges,
-        **told.known,
+        missing=(*source.codes, *specials),
+        missing_ranges=source.ranges,
+        **source.known,
     )
 
 
-def _numbers(told: Told, values: Floats, remarks: dict[str, list[str]]) -> Any:
+def _numbers(source: FileVariable, values: Floats, remarks: dict[str, list[str]]) -> Any:
     """Numbers, as whole numbers if that is what they are."""
     known = values[~np.isnan(values)]
-    counted = told.labels or not moments.shows_decimals(told.system, told.form)
+    counted = source.labels or not moments.shows_decimals(source.system, source.form)
     if not counted or not np.isfinite(known).all() or (known != np.floor(known)).any():
         return values
     if (np.abs(known) > EXACT).any():
         said = "whole numbers beyond 2^53 in {} may have been rounded, so that different ones are equal."
-        remarks[said].append(told.name)
+        remarks[said].append(source.name)
         return values
     return frame_files.column("whole", values)
 
 
-def _with_codes(told: Told, values: list[Any]) -> Floats:
+def _with_codes(source: FileVariable, values: list[Any]) -> Floats:
     """Numbers with the codes of special missing values in place of the letters."""
-    if not told.letters:
+    if not source.letters:
         return np.array(values, dtype=np.float64)
     numbers = np.array([None if isinstance(value, str) else value for value in values], dtype=np.float64)
     if special.among(numbers).any():
         raise TacitaError(
-            f"column {told.name!r} has special missing values beside numbers from {special.LAST} to {special.FIRST}, "
+            f"column {source.name!r} has special missing values beside numbers from {special.LAST} to {special.FIRST}, "
             "which stand for them; recode those numbers."
         )
-    codes = {letter: special.code_of(letter) for letter in told.letters}
+    codes = {letter: special.code_of(letter) for letter in source.letters}
     return np.array([codes[value] if isinstance(value, str) else value for value in values], dtype=np.float64)
 
 

@@ -59,7 +59,7 @@ SAS = Target("sas", names.SAS, 9_999, 32_767, 5.4e-79, 9e74, _bytes(256), _bytes
 LONG = 2_147_483_620
 """The greatest whole number that Stata keeps in four bytes."""
 UNDECLARED = "missing codes of {} cannot be declared in the file and count as values there."
-UNSAID = (
+NOT_APPLICABLE_LOST = (
     "the file cannot say that missing values of {} mean not applicable; tell it by Scenario(not_applicable=...) when "
     "measuring the file."
 )
@@ -95,7 +95,7 @@ def written(data: Data, column: str, target: Target, file: str, remarks: Remarks
     known = data.variable(column)
     declared = bool(made.missing or made.letters) and any(map(known.is_missing, known.not_applicable))
     if declared or ("" in known.not_applicable and frame.missing(data.table, column).any()):
-        remarks[UNSAID].append(column)
+        remarks[NOT_APPLICABLE_LOST].append(column)
     labels = known.value_labels
     given = {code for code, label in labels.items() if label and label != f".{special.letter_of(code)}"}
     if len(made.labels) < len(given):

@@ -39,14 +39,14 @@ def rows(data: Data) -> list[tuple[str, ...]]:
         codes += [(MISSING, code, "") for code in known.missing]
         codes += [(NOT_APPLICABLE, code, "") for code in known.not_applicable]
         codes += [(ORDER, code, "") for code in known.order]
-        listed += [(name, "", "", "", use, *_said(name, code), label) for use, code, label in codes]
+        listed += [(name, "", "", "", use, *_code_and_type(name, code), label) for use, code, label in codes]
         listed += [(name, "", "", "", PERTURBED, "", "", "", "")] if known.perturbed else []
         listed += [(name, "", "", "", RANGE, repr(low), repr(high), "number", "") for low, high in known.missing_ranges]
     return listed
 
 
-def _said(name: str, code: object) -> tuple[str, str, str]:
-    """A code, nothing, and its type."""
+def _code_and_type(name: str, code: object) -> tuple[str, str, str]:
+    """The cells of a code: its text, an empty cell (the upper end of a range), and its type."""
     bare = plain(name, code)
     if bare is None:
         return "", "", "nothing"

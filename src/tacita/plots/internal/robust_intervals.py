@@ -150,7 +150,7 @@ def robust_intervals(
     ellipses = robust_intervals_ellipses(result, original, released, pair=pair, unit=unit)
     ends = np.concatenate([frame.numbers(points, name) for name in ("x", "y", "x_released", "y_released")])
     far = float(np.abs(ends).max(initial=0.0)) > FAR
-    look = _Look(names, _compressed() if far else alt.Scale(zero=False), far)
+    look = _SharedLayout(names, _compressed() if far else alt.Scale(zero=False), far)
     size = {"width": width, "height": round(0.8 * width)}
     panels = [
         _originals(points, ellipses, look).properties(**size, title=_title("(a) originals and robust ellipses")),
@@ -167,7 +167,7 @@ def robust_intervals(
     return themed(alt.concat(*panels, columns=2, spacing=24).properties(title=title))
 
 
-class _Look(NamedTuple):
+class _SharedLayout(NamedTuple):
     """What the panels have in common."""
 
     names: tuple[str, ...]
@@ -214,7 +214,7 @@ def _hover() -> list[Any]:
     ]
 
 
-def _cloud(points: frame.Frame, look: _Look, ends: tuple[str, str]) -> Any:
+def _cloud(points: frame.Frame, look: _SharedLayout, ends: tuple[str, str]) -> Any:
     x, y = ({"title": f"{name} (scaled)", "scale": look.scale, "axis": _ticks(look.far)} for name in look.names)
     return (
         alt.Chart(points)
@@ -228,7 +228,7 @@ def _cloud(points: frame.Frame, look: _Look, ends: tuple[str, str]) -> Any:
     )
 
 
-def _originals(points: frame.Frame, ellipses: frame.Frame, look: _Look) -> Any:
+def _originals(points: frame.Frame, ellipses: frame.Frame, look: _SharedLayout) -> Any:
     rings = (
         alt.Chart(ellipses)
         .mark_line(color=INK, strokeWidth=1)
@@ -237,7 +237,7 @@ def _originals(points: frame.Frame, ellipses: frame.Frame, look: _Look) -> Any:
     return alt.layer(_cloud(points, look, ("x", "y")), rings)
 
 
-def _moves(points: frame.Frame, look: _Look) -> Any:
+def _moves(points: frame.Frame, look: _SharedLayout) -> Any:
     steps = (
         alt.Chart(points)
         .mark_rule(strokeWidth=0.7, opacity=0.6)
@@ -246,7 +246,7 @@ def _moves(points: frame.Frame, look: _Look) -> Any:
     return alt.layer(steps, _cloud(points, look, ("x_released", "y_released")))
 
 
-def _changes(points: frame.Frame, look: _Look) -> Any:
+def _changes(points: frame.Frame, look: _SharedLayout) -> Any:
     positive = bool((frame.numbers(points, "distance") > 0).all())
     across = alt.Scale(type="log", nice=False) if look.far and positive else alt.Scale(zero=False)
     cloud = (
@@ -268,7 +268,7 @@ def _changes(points: frame.Frame, look: _Look) -> Any:
     return alt.layer(cloud, one)
 
 
-def _crowds(points: frame.Frame, result: Any, look: _Look) -> Any:
+def _crowds(points: frame.Frame, result: Any, look: _SharedLayout) -> Any:
     # Those alone first: they get the circles if there are too many.
     unsafe = points.filter(points["state"] != STATES[0]).sort("state", maintain_order=True)
     turn = np.linspace(0.0, 2.0 * np.pi, 40)

@@ -174,22 +174,28 @@ class Generalise(CellStep):
         if self.recoding != "global":
             check_labels(file)
         wanted = self._wanted(context, len(data))
-        telling = self._blanks_that_tell(data, scenario)
-        problem = self._problem(file, wanted, 0.0 if telling else self.limit)
+        with_category = self._keys_with_missing_category(data, scenario)
+        problem = self._problem(file, wanted, 0.0 if with_category else self.limit)
         # A blank record looks like anybody in the file.
         if self.suppress == "blank" and not problem.judge.whole_file_fulfils(file.raw):
             raise TacitaError("all records together do not fulfil what is asked for; ask for less, or a smaller k.")
         try:
             found = choose(problem, file, self.recoding, Limits(self.seconds, self.checks), context.progress)
         except TacitaError as error:
-            if not telling:
+            if not with_category:
                 raise
-            raise TacitaError(f"{_telling(telling)}, and {error} Or pass suppress='remove'.") from None
+            raise TacitaError(
+                f"{_missing_category_remark(with_category)}, and {error} Or pass suppress='remove'."
+            ) from None
         made = released(data, file, found.keys, found.suppressed, remove=self.suppress == "remove")
-        remarks = self._remarks(file, found, scenario) + ((_telling(telling),) if telling else ())
+        remarks = self._remarks(file, found, scenario) + (
+            (_missing_category_remark(with_category),) if with_category else ()
+        )
         figures = self._figures(problem, file, found)
         mechanisms = self._mechanisms(file, figures)
-        return Applied(made, remarks, figures, mechanisms, tuple(each.told("recoding") for each in mechanisms))
+        return Applied(
+            made, remarks, figures, mechanisms, tuple(each.with_parameters("recoding") for each in mechanisms)
+        )
 
     def _mechanisms(self, file: File, figures: Mapping[str, Any]) -> tuple[Mechanism, ...]:
         """Recoding by level, and suppression of whole records."""
@@ -208,8 +214,8 @@ class Generalise(CellStep):
         check_keys(data, scenario.keys)
         return scenario.keys
 
-    def _blanks_that_tell(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
-        """Keys whose blank is itself a category, so that a record with nothing but blanks is told by them."""
+    def _keys_with_missing_category(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
+        """Keys of which a missing value is a category (not applicable), so that a suppressed record is not hidden."""
         if self.suppress != "blank" or self.limit == 0:
             return ()
         return tuple(name for name in scenario.keys if "" in data.variable(name).not_applicable)
@@ -267,14 +273,14 @@ class Generalise(CellStep):
             f"levels{' (records)' if several else ''}: {', '.join(chosen)}",
             f"{gone} suppressed" if self.suppress == "remove" else f"all keys of {gone} blanked",
             f"loss ({self.loss}) {found.loss:.4g}",
-            self._how_sure(found),
+            self._optimality_remark(found),
         ]
         shared = [name for name in scenario.household_variables if name in file.keys]
         if shared and (found.suppressed_records or self.recoding != "global"):
             remarks.append(f"members of a household may now differ in {check.quoted(shared)}")
         return tuple(remarks)
 
-    def _how_sure(self, found: Choice) -> str:
+    def _optimality_remark(self, found: Choice) -> str:
         if found.best is None:
             said = "every record at the first levels at which it is safe"
             return said if found.finished else f"{said}, of those tried before the limit stopped the work"
@@ -283,7 +289,7 @@ class Generalise(CellStep):
         return said if self.recoding == "global" else f"{said}, coarser levels for outliers"
 
     def _figures(self, problem: Problem, file: File, found: Choice) -> dict[str, Any]:
-        """The same as numbers."""
+        """The figures of the log."""
         figures: dict[str, Any] = {
             "k": problem.judge.wanted.k,
             "records_by_level": found.records_by_level(file),
@@ -298,7 +304,7 @@ class Generalise(CellStep):
         return figures
 
 
-def _telling(names: tuple[str, ...]) -> str:
+def _missing_category_remark(names: tuple[str, ...]) -> str:
     return f"a blank of {check.quoted(names)} stands for not applicable, so nobody is blanked"
 
 

@@ -43,7 +43,7 @@ class Local:
     """Whether all nodes were gone through."""
 
 
-class _Open:
+class _OpenCells:
     """The raw cells that are not released yet, and those that are with their turn."""
 
     def __init__(self, problem: Problem) -> None:
@@ -114,7 +114,7 @@ def nodes_in_order(problem: Problem) -> list[Node]:
 def local_recoding(problem: Problem, limits: Limits, progress: Progress) -> Local | None:
     """For every distinct key of the file the levels at which it is released; None if the file cannot be made safe."""
     over = limits.started()
-    state = _Open(problem)
+    state = _OpenCells(problem)
     order = nodes_in_order(problem)
     finished = True
     for number, node in enumerate(order):
@@ -132,7 +132,7 @@ def local_recoding(problem: Problem, limits: Limits, progress: Progress) -> Loca
     return _closed(state, order, finished)
 
 
-def _closed(state: _Open, order: list[Node], finished: bool) -> Local | None:
+def _closed(state: _OpenCells, order: list[Node], finished: bool) -> Local | None:
     """What is left is suppressed if that is allowed, and otherwise put together with what was released last."""
     thinned = [*order[:: max(1, len(order) // MOST_SETTLING)], state.problem.top]
     groups = 1

@@ -18,7 +18,7 @@ import numpy as np
 
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.keys.matching import Keys, Pairs
-from tacita.keys.missing_rules import matching_counts, who_counts
+from tacita.keys.missing_rules import matching_counts, matching_key_pairs
 from tacita.protect.generalise.cells import Cells, Spread, some_cells, spread_over
 from tacita.risk.attribute.groups import Histogram
 from tacita.risk.attribute.l_diversity import distinct, entropy, recursive
@@ -67,13 +67,13 @@ class Judged(NamedTuple):
     """Which cells must be suppressed."""
     suppressed: int
     """How many records they hold."""
-    lost: bool
+    infeasible: bool
     """Whether more records than allowed fall short of what only grows: then so it is at every finer node."""
 
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """Tells which cells fulfil the requirements."""
+    """Decides which cells fulfil the requirements."""
 
     wanted: Requirements
     shares: tuple[Floats, ...] = ()
@@ -104,11 +104,11 @@ class Judge:
         return not bool(self._falls_short(replace(one, spreads=spreads), True, True)[0])
 
     def _alone(self, cells: Cells) -> bool:
-        """Whether cells count for themselves only."""
+        """Whether only equal cells match."""
         return self.wanted.rule.name in ("own_category", "no_match") or bool((cells.codes > 0).all())
 
     def _first_short(self, cells: Cells) -> Bools:
-        """Under `no_match` a blank matches nothing, not even its twin: whoever has one is never safe."""
+        """Cells that can never be safe: under `no_match` a missing value matches nothing, not even an equal key."""
         if self.wanted.rule.name == "no_match":
             blank: Bools = np.any(cells.codes == 0, axis=1)
             return blank
@@ -136,7 +136,7 @@ class Judge:
             codes: Codes = cells.codes.astype(np.uint32)
             counted = matching_counts(codes, Keys(codes, cells.records[:, None]), self.wanted.rule, cells.records)
             short = counted[:, 0] < self.wanted.k
-            pairs = who_counts(codes, cells.records, self.wanted.rule) if cells.spreads else None
+            pairs = matching_key_pairs(codes, cells.records, self.wanted.rule) if cells.spreads else None
         for place, spread in enumerate(cells.spreads):
             values = _histogram(spread, len(cells.codes), pairs)
             for found in self._of_values(values, place, everything):

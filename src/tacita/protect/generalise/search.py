@@ -2,9 +2,9 @@
 
 Nodes wait in the order of their bound, the loss that neither they nor any coarser node can fall below. The search ends
 when the next bound is no better than the best loss found: then nothing that is left can be better. Two things keep the
-number of nodes low whose cells are really formed. What is lost at a node (too many records fall short of what only
-grows with a cell) is lost at all finer ones. And before a node is formed, a path from it up to the top is halved again
-and again for the lowest node that is not lost, which finds good solutions early and rules out much at once.
+number of nodes low whose cells are really formed. What is infeasible at a node (too many records fall short of what
+only grows with a cell) is infeasible at all finer ones. And before a node is formed, a path from it up to the top is
+halved again and again for the lowest node that is feasible, which finds good solutions early and rules out many nodes.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class Problem:
         return count
 
 
-LOOKED_AT = 50
-"""For every node that may be formed so many may be looked at, most of which are known to be lost."""
+VISITS_PER_CHECK = 50
+"""For every node that may be formed so many may be looked at, most of which are known to be infeasible."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,9 @@ class Limits:
 
         def over(formed: int, looked_at: int) -> bool:
             late = self.seconds is not None and self.clock() - start >= self.seconds
-            return late or (self.checks is not None and (formed >= self.checks or looked_at >= LOOKED_AT * self.checks))
+            return late or (
+                self.checks is not None and (formed >= self.checks or looked_at >= VISITS_PER_CHECK * self.checks)
+            )
 
         return over
 
@@ -128,8 +130,8 @@ class _Search:
         self.seen: set[Node] = set()
         self.bounds: dict[Node, float] = {}
         """Of nodes whose cells were formed."""
-        self.lost: Ints = np.zeros((0, len(problem.top)), dtype=np.int64)
-        """The highest nodes that are known to be lost."""
+        self.infeasible: Ints = np.zeros((0, len(problem.top)), dtype=np.int64)
+        """The highest nodes that are known to be infeasible."""
         self.snapshots = [problem.raw]
         self.snapshot_nodes: Ints = np.array([problem.raw.node], dtype=np.int64)
 
@@ -137,15 +139,15 @@ class _Search:
         """Whether a limit is reached."""
         return self.passed(self.checked, self.looked_at)
 
-    def is_lost(self, node: Node) -> bool:
-        """Whether the node is known to be lost, since it is as fine as one that is."""
-        return bool((self.lost >= node).all(axis=1).any())
+    def is_infeasible(self, node: Node) -> bool:
+        """Whether the node is known to be infeasible: at most as coarse as an infeasible one."""
+        return bool((self.infeasible >= node).all(axis=1).any())
 
     def bound(self, node: Node) -> float:
         known = self.bounds.get(node)
         return self.problem.loss.bound(node) if known is None else known
 
-    def hopeless(self, rank: Rank) -> bool:
+    def cannot_improve(self, rank: Rank) -> bool:
         """Whether neither a node of this rank nor a coarser one can be better: all three parts grow on the way up."""
         return self.best is not None and rank >= self.problem.rank(self.best.node, self.best.loss)
 
@@ -169,30 +171,30 @@ class _Search:
         self.snapshot_nodes = np.array([each.node for each in self.snapshots], dtype=np.int64)
 
     def check(self, node: Node) -> bool:
-        """Form a node and judge it; whether it is lost."""
+        """Form a node and judge it; whether it is infeasible."""
         self.checked += 1
         self.seen.add(node)
         problem = self.problem
         cells = self.form(node)
         self.bounds[node] = problem.loss.bound_of(cells)
         judged = problem.judge.judge(cells, problem.allowed)
-        if judged.lost:
-            below = (self.lost <= node).all(axis=1)
-            self.lost = np.vstack([self.lost[~below], np.array([node], dtype=np.int64)])
+        if judged.infeasible:
+            below = (self.infeasible <= node).all(axis=1)
+            self.infeasible = np.vstack([self.infeasible[~below], np.array([node], dtype=np.int64)])
             return True
-        if judged.suppressed <= problem.allowed and not self.hopeless(problem.rank(node, self.bounds[node])):
+        if judged.suppressed <= problem.allowed and not self.cannot_improve(problem.rank(node, self.bounds[node])):
             loss = problem.loss.of(cells, judged.bad)
-            if not self.hopeless(problem.rank(node, loss)):
+            if not self.cannot_improve(problem.rank(node, loss)):
                 self.best = Solution(node, loss, judged.bad, judged.suppressed, False, 0, problem.nodes)
         return False
 
     def halve(self, node: Node) -> None:
-        """Look on a path for the lowest node that is not lost."""
+        """Search a path by halving for the lowest node that is not infeasible."""
         path = cheapest_path(self.problem, node)
         low, high = 0, len(path) - 1
         while low < high and not self.over():
             middle = (low + high) // 2
-            if self.is_lost(path[middle]) or (path[middle] not in self.seen and self.check(path[middle])):
+            if self.is_infeasible(path[middle]) or (path[middle] not in self.seen and self.check(path[middle])):
                 low = middle + 1
             else:
                 high = middle
@@ -211,16 +213,16 @@ class _Search:
         while waiting:
             rank = heapq.heappop(waiting)
             bound, _, node = rank
-            if self.hopeless(rank):
+            if self.cannot_improve(rank):
                 break
             if self.over():
                 finished = False
                 break
             self.looked_at += 1
             self.say(bound)
-            if node not in self.seen and not self.is_lost(node):
+            if node not in self.seen and not self.is_infeasible(node):
                 self.halve(node)
-                if node not in self.seen and not self.is_lost(node):
+                if node not in self.seen and not self.is_infeasible(node):
                     if self.over():
                         finished = False
                         break
@@ -228,7 +230,7 @@ class _Search:
             bound = max(bound, self.bound(node))
             for child in self.children(node):
                 rank = problem.rank(child, max(bound, self.bound(child)))
-                if not self.hopeless(rank):
+                if not self.cannot_improve(rank):
                     heapq.heappush(waiting, rank)
         best = self.best
         if best is None:

@@ -148,7 +148,7 @@ class Recode(CellStep):
             if not column.plain:
                 continue
             ascending = data.scale(name) in ("ordinal", "numeric")
-            found = self.way.found(Source(name, column, given.variable(name), ascending))
+            found = self.way.grouping(Source(name, column, given.variable(name), ascending))
             if found.remark:
                 remarks.append(f"{name!r}: {found.remark}")
             if found.groups is not None:

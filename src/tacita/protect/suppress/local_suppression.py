@@ -178,7 +178,7 @@ def _check_size(request: Request) -> None:
     if small:
         raise TacitaError(
             f"every stratum must have at least k = {k} records; {check.counted(small, 'stratum', 'strata')} "
-            f"of {int((sizes > 0).sum()):,} have fewer, use coarser strata."
+            f"of {int((sizes > 0).sum()):,} {'has' if small == 1 else 'have'} fewer, use coarser strata."
         )
 
 

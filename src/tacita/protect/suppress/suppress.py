@@ -142,7 +142,7 @@ class Suppress(CellStep):
         place = np.argsort(order)
         made = data.blanked({name: where[place] for name, where in cells.items()})
         remarks = (*remarks, *unknown_numbers(self.only, data))
-        return Applied(made, remarks, figures, (suppression,), (suppression.told("cells"),))
+        return Applied(made, remarks, figures, (suppression,), (suppression.with_parameters("cells"),))
 
     def _cells(self, found: Suppression, task: Task) -> dict[str, Bools]:
         """By column the cells to blank, ghosts with their keys."""

@@ -13,7 +13,7 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.frame import Coded
 from tacita.protect.weights.totals import cell_totals
-from tacita.protect.weights.units import Weighed
+from tacita.protect.weights.units import UnitWeights
 
 AGREE = 1e-6
 """Totals of two variables that differ by a greater share cannot both be met."""
@@ -137,7 +137,7 @@ def check_agreement(margins: list[Margin]) -> None:
             )
 
 
-def design_of(margins: list[Margin], given: Weighed) -> tuple[Any, Floats]:
+def design_of(margins: list[Margin], given: UnitWeights) -> tuple[Any, Floats]:
     """By unit the share of its records in each category, as a sparse matrix, and the totals of all categories."""
     from scipy.sparse import csr_array
 

@@ -27,12 +27,12 @@ from tacita.protect.weights.margins import (
     original_margin,
 )
 from tacita.protect.weights.units import (
-    Weighed,
+    UnitWeights,
     WeightName,
     by_unit,
     constant,
-    said_of_households,
-    weighed,
+    household_remarks,
+    unit_weights,
     with_weights,
 )
 from tacita.scenario import Scenario
@@ -113,7 +113,7 @@ class Recalibrate(CellStep):
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with calibrated weights: totals of all records, met by changing the weights of those of `only`."""
         names = present(self, (*self.variables, *self.totals), data)
-        given = weighed(self, self.weight, (), data, context)
+        given = unit_weights(self, self.weight, (), data, context)
         before = _original_weights(given.name, context.original) if self.variables else np.empty(0)
         margins = [original_margin(name, data, context.original, before) for name in self.variables]
         margins += [given_margin(name, data, self.totals[name]) for name in self.totals]
@@ -125,13 +125,13 @@ class Recalibrate(CellStep):
         calibration = Mechanism("weights", (given.name,), parameters)
         return Applied(
             with_weights(data, given, given.weight * found.factor),
-            (*_said(names, margins, found), *said_of_households(given), *unknown_numbers(self.only, data)),
+            (*_remarks(names, margins, found), *household_remarks(given), *unknown_numbers(self.only, data)),
             _figures(found),
             (calibration,),
-            (calibration.told("way", "method", "margins"),),
+            (calibration.with_parameters("way", "method", "margins"),),
         )
 
-    def _calibrated(self, margins: list[Margin], given: Weighed, chosen: Bools, context: Context) -> Calibrated:
+    def _calibrated(self, margins: list[Margin], given: UnitWeights, chosen: Bools, context: Context) -> Calibrated:
         """Factors of all units, 1 of those that may not change: what they add to a total is taken off it."""
         low, high = self.bounds or ((0.0, np.inf) if self.method == "raking" else (-np.inf, np.inf))
         distance = Distance(self.method == "raking", low, high)
@@ -154,7 +154,7 @@ class Recalibrate(CellStep):
         factor[chosen] = found.factor
         return found._replace(factor=factor)
 
-    def _check(self, found: Calibrated, given: Weighed) -> None:
+    def _check(self, found: Calibrated, given: UnitWeights) -> None:
         if not found.deviation <= self.tolerance:
             way = "merge small categories, drop a variable" + (" or widen the bounds" if self.bounds else "")
             raise TacitaError(
@@ -168,7 +168,7 @@ class Recalibrate(CellStep):
             )
 
 
-def chosen_units(chosen: Bools, given: Weighed) -> Bools:
+def chosen_units(chosen: Bools, given: UnitWeights) -> Bools:
     """By unit: whether its weight may change; members of a household that share one weight are chosen together."""
     if not constant(chosen, given.units):
         raise TacitaError(
@@ -194,7 +194,7 @@ def _original_weights(name: str, original: Data) -> Floats:
     return weights
 
 
-def _said(names: tuple[str, ...], margins: list[Margin], found: Calibrated) -> list[str]:
+def _remarks(names: tuple[str, ...], margins: list[Margin], found: Calibrated) -> list[str]:
     said = [f"totals of {check.quoted(names)} met within {found.deviation:.0e} after {found.rounds} rounds"]
     for margin in margins:
         left = int((margin.codes < 0).sum())

@@ -15,7 +15,7 @@ from tacita.parameters import Above, AtLeast, AtMost, Doc
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, CellStep, Context
 from tacita.protect.weights.totals import greatest_change
-from tacita.protect.weights.units import Weighed, WeightName, said_of_households, weighed, with_weights
+from tacita.protect.weights.units import UnitWeights, WeightName, household_remarks, unit_weights, with_weights
 from tacita.random import Draws
 
 SNAP = 1e-9
@@ -124,7 +124,7 @@ class RoundWeights(CellStep):
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with rounded weights."""
-        given = weighed(self, self.weight, self.within, data, context)
+        given = unit_weights(self, self.weight, self.within, data, context)
         if (self.base or 0.0) > float(given.weight @ given.size):
             raise TacitaError(f"base must be at most the total of the weights; got {self.base!r}.")
         fresh = self._rounded(given, context.draws)
@@ -134,11 +134,11 @@ class RoundWeights(CellStep):
         whole = frame.is_whole(data.table, given.name) and bool((fresh == np.rint(fresh)).all())
         to = {"base": self.base or 1.0} if self.digits is None else {"digits": self.digits}
         rounding = Mechanism("weights", (given.name,), {"way": "rounding", **to, "random": self.random})
-        told = (said, *said_of_households(given))
+        told = (said, *household_remarks(given))
         made = with_weights(data, given, fresh, whole)
         return Applied(made, told, {"change_of_total": change}, (rounding,), (rounding,))
 
-    def _rounded(self, given: Weighed, draws: Draws) -> Floats:
+    def _rounded(self, given: UnitWeights, draws: Draws) -> Floats:
         top, under = steps_of(given.weight, self.base, self.digits)
         low, part = quotients(given.weight * under, top)
         size = given.size * top / under

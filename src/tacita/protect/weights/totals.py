@@ -52,7 +52,7 @@ def scaled_between(
     rest = np.maximum(total - reached[at], 0.0)
     factor = bend[at] + np.divide(rest, slope[at], out=np.zeros(cells), where=slope[at] > 0)
     fresh = np.clip(factor[cell] * weight, least, most)
-    return _exactly(fresh, weight, size, cell, total, least, most)
+    return _rescaled_exactly(fresh, weight, size, cell, total, least, most)
 
 
 def _sums_within(values: Floats, start: Ints, place: Ints) -> Floats:
@@ -63,7 +63,7 @@ def _sums_within(values: Floats, start: Ints, place: Ints) -> Floats:
     return found
 
 
-def _exactly(
+def _rescaled_exactly(
     fresh: Floats, weight: Floats, size: Floats, cell: Ints, total: Floats, least: float, most: float
 ) -> Floats:
     """The same with c solved once more from sums without rounding errors, now that it is known who is at a limit."""

@@ -15,7 +15,7 @@ from tacita.parameters import Above, Doc, Share
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, CellStep, Context
 from tacita.protect.weights.totals import cell_totals, check_limits, scaled_between
-from tacita.protect.weights.units import Weighed, WeightName, said_of_households, weighed, with_weights
+from tacita.protect.weights.units import UnitWeights, WeightName, household_remarks, unit_weights, with_weights
 
 ROUNDING = 1e-6
 """0.29 of 100 records are 29, not 28.999999999999996."""
@@ -70,7 +70,7 @@ class TrimWeights(CellStep):
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with trimmed weights."""
-        given = weighed(self, self.weight, self.within, data, context)
+        given = unit_weights(self, self.weight, self.within, data, context)
         least = self.least or 0.0
         most = np.inf if self.most is None else self.most
         if self.share is not None:
@@ -82,11 +82,11 @@ class TrimWeights(CellStep):
         remarks = [f"{check.counted(count, 'weight')} {word} the limit" for word, count in found.items() if count]
         limits = {"least": self.least, "most": self.most, "share": self.share, "within": self.within}
         trimming = Mechanism("weights", (given.name,), {"way": "trimming", **limits, "weights": found})
-        said = (*remarks, *said_of_households(given))
-        return Applied(with_weights(data, given, fresh), said, found, (trimming,), (trimming.told("way"),))
+        said = (*remarks, *household_remarks(given))
+        return Applied(with_weights(data, given, fresh), said, found, (trimming,), (trimming.with_parameters("way"),))
 
 
-def _trimmed(given: Weighed, least: float, most: float, by_share: bool) -> tuple[Floats, int, int]:
+def _trimmed(given: UnitWeights, least: float, most: float, by_share: bool) -> tuple[Floats, int, int]:
     low, high = given.weight < least, given.weight > most
     cells = np.unique(given.cell[low | high])
     if not len(cells):

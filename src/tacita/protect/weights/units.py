@@ -57,7 +57,7 @@ def household_units(data: Data, household: str) -> Units:
     return units(data.households(household)[0], data.record)
 
 
-class Weighed(NamedTuple):
+class UnitWeights(NamedTuple):
     """Weights by unit: a record, or a household where all members of every household have the same weight."""
 
     name: str
@@ -75,7 +75,7 @@ class Weighed(NamedTuple):
     """Whether the units are households."""
 
 
-def weighed(step: Step, weight: str | None, within: tuple[str, ...], data: Data, context: Context) -> Weighed:
+def unit_weights(step: Step, weight: str | None, within: tuple[str, ...], data: Data, context: Context) -> UnitWeights:
     """The weights of a step, checked; an error names what is missing."""
     name = weight or context.scenario.weight
     if name is None:
@@ -95,7 +95,7 @@ def weighed(step: Step, weight: str | None, within: tuple[str, ...], data: Data,
             f"drop {check.quoted(within)} or what differs among them."
         )
     chosen = shared if together else records
-    return Weighed(
+    return UnitWeights(
         name=name,
         units=chosen,
         size=np.bincount(chosen.unit, minlength=len(chosen.first)).astype(np.float64),
@@ -129,12 +129,12 @@ def cells_of(data: Data, names: tuple[str, ...]) -> tuple[Ints, int]:
     return cell, count
 
 
-def said_of_households(given: Weighed) -> tuple[str, ...]:
-    """What the log says where households were kept together."""
+def household_remarks(given: UnitWeights) -> tuple[str, ...]:
+    """The remark for the log that weights were changed by household; none for weights by record."""
     return ("members of a household share one weight, and still do",) if given.households else ()
 
 
-def with_weights(data: Data, given: Weighed, fresh: Floats, whole: bool = False) -> Data:
+def with_weights(data: Data, given: UnitWeights, fresh: Floats, whole: bool = False) -> Data:
     """The data with new weights by unit."""
     values = fresh[given.units.unit]
     return data.with_columns({given.name: frame.whole_numbers(values) if whole else values})

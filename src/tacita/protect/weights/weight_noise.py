@@ -14,11 +14,11 @@ from tacita.parameters import Above, AtLeast, AtMost, Doc
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, CellStep, Context
 from tacita.protect.weights.totals import cell_totals, check_limits, scaled_between
-from tacita.protect.weights.units import Weighed, WeightName, said_of_households, weighed, with_weights
+from tacita.protect.weights.units import UnitWeights, WeightName, household_remarks, unit_weights, with_weights
 from tacita.random import Draws
 
 
-def noisy(given: Weighed, sd: float, least: float, draws: Draws) -> Floats:
+def noisy(given: UnitWeights, sd: float, least: float, draws: Draws) -> Floats:
     """Weights times exp(sd z - sd^2/2), z standard normal, scaled so that each group keeps its total."""
     factor = np.exp(sd * draws.normal(given.units.first) - sd * sd / 2)
     total = cell_totals(given.weight * given.size, given.cell, given.cells)
@@ -61,7 +61,7 @@ class WeightNoise(CellStep):
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with noise on the weights."""
-        given = weighed(self, self.weight, self.within, data, context)
+        given = unit_weights(self, self.weight, self.within, data, context)
         fresh = noisy(given, self.sd, self.least, context.draws)
         ratio = fresh / given.weight
         lowest = int(given.size[fresh == self.least].sum())
@@ -70,8 +70,8 @@ class WeightNoise(CellStep):
         noise = Mechanism("noise", (given.name,), parameters, perturbs=True)
         return Applied(
             with_weights(data, given, fresh),
-            (*said, *said_of_households(given)),
+            (*said, *household_remarks(given)),
             {"spread": float(np.std(ratio)), "at_least": lowest},
             (noise,),
-            (noise.told("distribution", "sd"),),
+            (noise.with_parameters("distribution", "sd"),),
         )

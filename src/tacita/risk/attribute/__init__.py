@@ -1,1 +1,1 @@
-"""What is learned of those whose group is found: disclosure of sensitive values."""
+"""Attribute disclosure: what a file reveals about the sensitive values of a group."""

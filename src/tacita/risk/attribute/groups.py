@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita.arrays import Codes, Floats, Ints
-from tacita.keys.missing_rules import who_counts
+from tacita.keys.missing_rules import matching_key_pairs
 from tacita.keys.source import combined
 from tacita.keys.table import KeyTable
 
@@ -60,7 +60,7 @@ def sub_histogram(table: KeyTable, sensitive: Codes, others: list[Codes]) -> tup
 
 def _expanded(table: KeyTable, key: Ints) -> tuple[Ints, Ints, Floats]:
     """The rows of each key, repeated for every key that it counts for."""
-    pairs = who_counts(table.codes, table.records, table.rule)
+    pairs = matching_key_pairs(table.codes, table.records, table.rule)
     start = np.searchsorted(key, pairs.source, side="left")
     count = np.searchsorted(key, pairs.source, side="right") - start
     target = np.repeat(pairs.target, count)

@@ -37,8 +37,8 @@ RULES = {
 """`paper`: Templ's lecture; `sdcmicro_2` and `sdcmicro_3`: that program's two printed rules."""
 
 
-def standing_out(risk: Floats, counts: Ints, rule: BenchmarkRule) -> tuple[int, float]:
-    """How many records stand out, and the limit median + factor x MAD."""
+def count_above_benchmark(risk: Floats, counts: Ints, rule: BenchmarkRule) -> tuple[int, float]:
+    """How many records have a risk above the benchmark, and its limit median + factor x MAD."""
     (middle,) = quantiles(risk, (0.5,), counts)
     (deviation,) = quantiles(np.abs(risk - middle), (0.5,), counts)
     limit = middle + rule.factor * deviation
@@ -62,7 +62,7 @@ class Benchmark(Result):
     @classmethod
     def of(cls, risk: IndividualRisk, rule: str = "paper") -> Benchmark:
         """The records that stand out among individual risks."""
-        found, limit = standing_out(risk.base, risk.table.records, RULES[rule])
+        found, limit = count_above_benchmark(risk.base, risk.table.records, RULES[rule])
         return cls(risk.table.size, found, limit, rule)
 
     @property

@@ -1,4 +1,4 @@
-"""Household risk: whoever recognises one member knows the whole household."""
+"""Household risk: the probability that at least one member of the household is re-identified."""
 
 from __future__ import annotations
 

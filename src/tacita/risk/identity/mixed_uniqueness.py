@@ -103,8 +103,9 @@ def mixed_uniqueness(
     """How many records share the categorical keys and lie within a tolerance of the numeric keys.
 
     Record h counts for i if all categorical keys agree and |x_hj - x_ij| <= tol_j for each numeric key, with
-    tol_j absolute, or relative to |x_ij|. A record's own blanks widen who it could be, others' blanks do not help it
-    (the one_way rule, here whatever the scenario's rule: a blank number has no distance). A code for not applicable is
+    tol_j absolute, or relative to |x_ij|. A record with a missing key counts all that agree on its
+    other keys, and does not count for records that show that key (the one_way rule, here whatever the scenario's rule:
+    a missing number has no distance). A code for not applicable is
     no blank: only records with the same code agree with it.
 
     >>> import polars as pl

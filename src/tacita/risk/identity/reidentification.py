@@ -12,7 +12,7 @@ from scipy.special import gammaincinv
 from tacita import frame
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc, OneOf, Share
-from tacita.result import Result, Verdict, number, percent
+from tacita.result import Result, Verdict, number, number_of, percent
 from tacita.risk.identity.individual_risk import METHODS, IndividualRisk, individual_risk
 from tacita.risk.identity.negative_binomial import reciprocal_variance
 from tacita.scenario import Scenario
@@ -89,7 +89,8 @@ class Reidentification(Result):
         low, high = (number(end) for end in self.interval)
         ends = f", 95 % interval under the model {low} to {high}" if self.interval[0] < self.interval[1] else ""
         at = "" if self.quantile is None else f" at quantile {self.quantile:g} of F"
-        return f"{number(self.expected)} expected re-identifications{at} ({percent(self.rate)} of {self.size:,}{ends})"
+        expected = number_of(self.expected, "expected re-identification")
+        return f"{expected}{at} ({percent(self.rate)} of {self.size:,}{ends})"
 
     def to_dict(self) -> dict[str, Any]:
         """ER, the rate and their intervals."""

@@ -12,7 +12,7 @@ from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.measures import measure
 from tacita.parameters import AtLeast, Doc, OneOf, Share
-from tacita.result import Result, number, percent
+from tacita.result import Result, number_of, percent
 from tacita.risk.identity.individual_risk import METHODS, IndividualRisk, individual_risk
 from tacita.scenario import Scenario
 
@@ -46,7 +46,7 @@ class RiskThreshold(Result):
         """The threshold and what it means."""
         return (
             f"threshold {self.risk:.3g}: {self.unsafe:,} of {self.size:,} records above it; once protected, "
-            f"at most {number(self.expected)} expected re-identifications ({percent(self.rate)})"
+            f"at most {number_of(self.expected, 'expected re-identification')} ({percent(self.rate)})"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class DistanceLinkage(Linkage):
         """How many records of the same unit are the second nearest."""
         return float("nan") if self.second_correct is None else float(self.second_correct.sum())
 
-    def _more(self) -> list[str]:
+    def _further_sentences(self) -> list[str]:
         if self.second_correct is None:
             return []
         return [f"the second nearest would be right for {number(self.expected_second)} more"]

@@ -110,17 +110,19 @@ class Linkage(Result):
         if possible:
             known = "" if self.correct is None else f", {number(self.correct_possible)} of them rightly by chance"
             lines.append(f"{check.counted(possible, 'record')} could equally be several{known}")
-        lines += self._more()
+        lines += self._further_sentences()
         if self.unlinked:
             lines.append(f"{check.counted(self.unlinked, 'record')} with nothing to link to")
         if self.missing:
-            lines.append(f"{check.counted(self.missing, 'released record')} with missing values {self._blanks()}")
+            lines.append(
+                f"{check.counted(self.missing, 'released record')} with missing values {self._missing_treatment()}"
+            )
         return lines
 
-    def _more(self) -> list[str]:
+    def _further_sentences(self) -> list[str]:
         return []
 
-    def _blanks(self) -> str:
+    def _missing_treatment(self) -> str:
         return "compared on what they show"
 
     def status(self) -> list[str]:

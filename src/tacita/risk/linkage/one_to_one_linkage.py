@@ -51,7 +51,7 @@ class OneToOneLinkage(Linkage):
         """How much the total may be above the least possible one, as a share of it; below 1e-9 it is the least one."""
         return (self.total_distance - self.bound) / self.total_distance if self.total_distance > 0 else 0.0
 
-    def _more(self) -> list[str]:
+    def _further_sentences(self) -> list[str]:
         proved = "the least possible" if self.gap <= 1e-9 else f"at most {percent(self.gap)} above the least possible"
         lines = [f"total distance {self.total_distance:.6g}, {proved}"]
         if self.left_out:
@@ -60,7 +60,7 @@ class OneToOneLinkage(Linkage):
             )
         return lines
 
-    def _blanks(self) -> str:
+    def _missing_treatment(self) -> str:
         return "left out"
 
     def record_columns(self) -> dict[str, Any]:

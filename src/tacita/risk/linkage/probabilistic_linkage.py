@@ -74,7 +74,7 @@ class ProbabilisticLinkage(Linkage):
         """By variable: the weight of an agreement, log2(m/u)."""
         return {name: float(np.log2(m / self.u[name])) for name, m in self.m.items()}
 
-    def _more(self) -> list[str]:
+    def _further_sentences(self) -> list[str]:
         worth = ", ".join(f"{name} {weight:.3g}" for name, weight in self.agreement.items())
         link = "no weight is high enough for a link" if np.isinf(self.upper) else f"links from weight {self.upper:.3g}"
         lines = [
@@ -85,7 +85,7 @@ class ProbabilisticLinkage(Linkage):
             lines.append("the estimation did not come to rest; add variables or compare fewer pairs")
         return lines
 
-    def _blanks(self) -> str:
+    def _missing_treatment(self) -> str:
         return "compared on what they show"
 
     def record_columns(self) -> dict[str, Any]:

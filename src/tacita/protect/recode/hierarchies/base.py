@@ -239,7 +239,7 @@ class Hierarchy(ABC):
 
     @staticmethod
     def redaction() -> Hierarchy:
-        """Tell the value or nothing: the star is the only level above the values."""
+        """The hierarchy with the star as the only level above the values."""
         made: Hierarchy = Hierarchy.kinds["redaction"]()
         return made
 

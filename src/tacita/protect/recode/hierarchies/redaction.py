@@ -1,4 +1,4 @@
-"""Tell the value or nothing."""
+"""Redaction: the value itself, or a star."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tacita.protect.recode.argus_scheme import Range, load_scheme, parse_scheme,
 from tacita.protect.recode.hierarchies.table import as_text
 from tacita.protect.recode.regroup import is_number
 from tacita.protect.recode.ways.new_values import Labels, Unmatched, targeted
-from tacita.protect.recode.ways.way import Found, Source, Way, absent
+from tacita.protect.recode.ways.way import Grouping, Source, Way, absent
 
 
 def scheme_text(what: str, given: Any) -> str:
@@ -61,7 +61,7 @@ class ArgusScheme(Way):
         ranges = parse_scheme(self.scheme).ranges
         return frozenset(each.low for each in ranges if each.low == each.high and each.low)
 
-    def found(self, source: Source) -> Found:
+    def grouping(self, source: Source) -> Grouping:
         """The code that the scheme gives every value."""
         scheme, numeric = parse_scheme(self.scheme), source.numeric
         _check_not_declared(source, scheme.ranges)
@@ -77,7 +77,7 @@ class ArgusScheme(Way):
         if found.groups is None or not scheme.missing:
             return found
         declared = _new_missing(source, [fresh[code] for code in scheme.missing])
-        return Found(found.groups._replace(declared=declared), found.remark)
+        return Grouping(found.groups._replace(declared=declared), found.remark)
 
 
 def _check_not_declared(source: Source, ranges: Iterable[Range]) -> None:

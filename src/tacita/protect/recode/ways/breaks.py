@@ -15,7 +15,7 @@ from tacita.check import TacitaError
 from tacita.parameters import Doc, Shape
 from tacita.protect.recode import intervals
 from tacita.protect.recode.regroup import Groups, is_number, text_of
-from tacita.protect.recode.ways.way import Closed, Found, Source, Way, absent
+from tacita.protect.recode.ways.way import Closed, Grouping, Source, Way, absent
 
 
 def parted(values: list[float], breaks: Sequence[float], right: bool, into: tuple[Any, ...]) -> Groups:
@@ -85,6 +85,6 @@ class Breaks(Way):
         super().__post_init__()
         check_group_names(self.into, len(self.breaks) + 1)
 
-    def found(self, source: Source) -> Found:
+    def grouping(self, source: Source) -> Grouping:
         """The interval of every number."""
-        return Found(parted(source.numbers(), self.breaks, self.closed == "right", self.into))
+        return Grouping(parted(source.numbers(), self.breaks, self.closed == "right", self.into))

@@ -11,7 +11,7 @@ from tacita.parameters import Doc, OneOf
 from tacita.protect.recode.hierarchies import Hierarchy
 from tacita.protect.recode.hierarchies.dates import UNITS
 from tacita.protect.recode.regroup import Groups
-from tacita.protect.recode.ways.way import Found, Source, Way
+from tacita.protect.recode.ways.way import Grouping, Source, Way
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class DateUnit(Way):
 
     dates: Annotated[str, OneOf(tuple(UNITS)), Doc("The unit that is kept of a date.")]
 
-    def found(self, source: Source) -> Found:
+    def grouping(self, source: Source) -> Grouping:
         """The unit of every date."""
         targets: list[Any] = Hierarchy.dates([self.dates], redact=False).labels_at(source.column.plain, 1, source.name)
         if self.dates == "year":
             targets = [int(year) for year in targets]
         different = {target: place for place, target in enumerate(sorted(set(targets)))}
         place = np.array([different[target] for target in targets], dtype=np.int64)
-        return Found(Groups(place, tuple(different), True))
+        return Grouping(Groups(place, tuple(different), True))

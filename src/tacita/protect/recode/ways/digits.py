@@ -11,7 +11,7 @@ from tacita.protect.recode.hierarchies import Hierarchy
 from tacita.protect.recode.hierarchies.table import as_text
 from tacita.protect.recode.regroup import gathered, is_number, joined_labels
 from tacita.protect.recode.ways.new_values import Labels, own_labels
-from tacita.protect.recode.ways.way import Found, Source, Way
+from tacita.protect.recode.ways.way import Grouping, Source, Way
 
 LONGEST_CODE = 100
 
@@ -38,7 +38,7 @@ class Digits(Way):
         if self.length is not None and self.length <= self.digits:
             raise TacitaError(f"length must be above digits; got length {self.length} and digits {self.digits}.")
 
-    def found(self, source: Source) -> Found:
+    def grouping(self, source: Source) -> Grouping:
         """The beginning of every code."""
         plain, numeric = source.column.plain, source.numeric
         if numeric and self.length is None and len({len(as_text(value)) for value in plain}) > 1:
@@ -55,4 +55,6 @@ class Digits(Way):
         known = {} if self.length else source.known.value_labels
         headings = {code: known[code] for code in becomes.values() if code in known}
         named = joined_labels(source.known, becomes) | headings | own_labels(self.labels, becomes.values())
-        return Found(gathered([becomes[value] for value in plain], named, ascending=source.ascending and not numeric))
+        return Grouping(
+            gathered([becomes[value] for value in plain], named, ascending=source.ascending and not numeric)
+        )

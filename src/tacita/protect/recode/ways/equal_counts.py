@@ -9,7 +9,7 @@ from tacita.check import TacitaError
 from tacita.parameters import AtLeast, AtMost, Doc
 from tacita.protect.recode import intervals
 from tacita.protect.recode.ways.breaks import Into, check_group_names, parted
-from tacita.protect.recode.ways.way import Closed, Found, Source, Way
+from tacita.protect.recode.ways.way import Closed, Grouping, Source, Way
 
 MOST_GROUPS = 10_000
 
@@ -32,7 +32,7 @@ class EqualCounts(Way):
         super().__post_init__()
         check_group_names(self.into, self.groups)
 
-    def found(self, source: Source) -> Found:
+    def grouping(self, source: Source) -> Grouping:
         """The interval of every number."""
         values = source.numbers()
         source.finite(values, "use breaks")
@@ -47,4 +47,4 @@ class EqualCounts(Way):
                 f"fewer."
             )
         fewer = f"{few} groups in place of {self.groups}, since equal values stay together"
-        return Found(parted(values, breaks, right, self.into), fewer if few < self.groups else "")
+        return Grouping(parted(values, breaks, right, self.into), fewer if few < self.groups else "")

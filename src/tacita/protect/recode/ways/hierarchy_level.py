@@ -10,7 +10,7 @@ from tacita.parameters import AtLeast, Doc, Shape
 from tacita.protect.recode.hierarchies import Hierarchy
 from tacita.protect.recode.regroup import gathered
 from tacita.protect.recode.ways.new_values import Labels, own_labels
-from tacita.protect.recode.ways.way import Found, Source, Way
+from tacita.protect.recode.ways.way import Grouping, Source, Way
 
 
 def _hierarchy(_: str, given: Any) -> Hierarchy:
@@ -40,7 +40,7 @@ class HierarchyLevel(Way):
                 f"level must be at most {self.hierarchy.height}, the height of the hierarchy; got {self.level!r}."
             )
 
-    def found(self, source: Source) -> Found:
+    def grouping(self, source: Source) -> Grouping:
         """The group of every value."""
         targets = self.hierarchy.labels_at(source.column.plain, self.level, source.name)
-        return Found(gathered(targets, own_labels(self.labels, targets), ascending=source.ascending))
+        return Grouping(gathered(targets, own_labels(self.labels, targets), ascending=source.ascending))

@@ -12,7 +12,7 @@ from tacita.check import TacitaError
 from tacita.parameters import Doc, OneOf, Shape
 from tacita.protect.recode.hierarchies.table import as_text
 from tacita.protect.recode.regroup import gathered, is_number, joined_labels
-from tacita.protect.recode.ways.way import Found, Source, Way, absent
+from tacita.protect.recode.ways.way import Grouping, Source, Way, absent
 
 Pairs = tuple[tuple[Any, Any], ...]
 """Old and new values, or values and labels."""
@@ -53,7 +53,7 @@ Labels = Annotated[
 ]
 
 
-def targeted(source: Source, targets: Mapping[Any, Any], labels: Pairs, unmatched: str, way: str) -> Found:
+def targeted(source: Source, targets: Mapping[Any, Any], labels: Pairs, unmatched: str, way: str) -> Grouping:
     """Groups of values with the same target; a value without one stays, or is an error."""
     plain = source.column.plain
     alone = [at for at, value in enumerate(plain) if targets[value] is None]
@@ -65,13 +65,13 @@ def targeted(source: Source, targets: Mapping[Any, Any], labels: Pairs, unmatche
             raise TacitaError(f"column {source.name!r} has {values} in {records} without a target; complete the {way}.")
         remark = f"{values} in {records} without a target {'stays' if len(alone) == 1 else 'stay'}"
     if len(alone) == len(plain):
-        return Found(None, remark)
+        return Grouping(None, remark)
     becomes = {code: code if target is None else target for code, target in targets.items()}
     # A text that replaces a number speaks for itself.
     alike = {code: new for code, new in becomes.items() if is_number(code) == is_number(new)}
     named = joined_labels(source.known, alike) | own_labels(labels, becomes.values())
     groups = gathered([becomes[value] for value in plain], named, ascending=source.ascending)
-    return Found(groups._replace(given=True), remark)
+    return Grouping(groups._replace(given=True), remark)
 
 
 def own_labels(labels: Pairs, values: Iterable[Any]) -> dict[Any, str]:
@@ -99,7 +99,7 @@ class NewValues(Way):
         """The old values."""
         return frozenset(as_text(old) for old, _ in self.mapping)
 
-    def found(self, source: Source) -> Found:
+    def grouping(self, source: Source) -> Grouping:
         """The target of every value."""
         by_text = {as_text(old): new for old, new in self.mapping}
         wrong = [code for code in source.declared if as_text(code) in by_text]

@@ -64,8 +64,8 @@ class Source:
         return all(is_number(value) for value in self.column.plain)
 
 
-class Found(NamedTuple):
-    """The groups of a variable, and what there is to say."""
+class Grouping(NamedTuple):
+    """The groups of a variable, and a remark for the log."""
 
     groups: Groups | None
     """None: nothing changes."""
@@ -91,7 +91,7 @@ class Way(ABC):
         return self.parameters()[0].name
 
     @abstractmethod
-    def found(self, source: Source) -> Found:
+    def grouping(self, source: Source) -> Grouping:
         """The groups that the values of a variable are put into."""
 
     @property

@@ -12,7 +12,7 @@ from tacita.check import TacitaError
 from tacita.parameters import EXACT_NUMBER, Above, Doc
 from tacita.protect.recode import intervals
 from tacita.protect.recode.regroup import Groups
-from tacita.protect.recode.ways.way import Closed, Found, Source, Way
+from tacita.protect.recode.ways.way import Closed, Grouping, Source, Way
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Width(Way):
         high = high if self.top is None else min(high, intervals.exact(self.top))
         return intervals.interval_label(low, high, right=self.closed == "right", whole=whole)
 
-    def found(self, source: Source) -> Found:
+    def grouping(self, source: Source) -> Grouping:
         """The interval of every number."""
         values, right = source.numbers(), self.closed == "right"
         side = np.array([self._side(value, right) for value in values], dtype=np.int64)
@@ -65,4 +65,4 @@ class Width(Way):
         bottom = "" if self.bottom is None else intervals.bottom_label(intervals.exact(self.bottom), right=right)
         top = "" if self.top is None else intervals.top_label(intervals.exact(self.top), right=right)
         used, place = np.unique(place, return_inverse=True)
-        return Found(Groups(place, tuple([bottom, *labels, top][at] for at in used), True))
+        return Grouping(Groups(place, tuple([bottom, *labels, top][at] for at in used), True))

@@ -68,7 +68,7 @@ class _Reader:
     def next(self) -> tuple[str, str] | None:
         return self.tokens[self.place] if self.place < len(self.tokens) else None
 
-    def took(self, *signs: str) -> bool:
+    def accept(self, *signs: str) -> bool:
         if self.next is not None and self.next[0] == "sign" and self.next[1] in signs:
             self.place += 1
             return True
@@ -76,28 +76,28 @@ class _Reader:
 
     def sum(self) -> list[Term]:
         terms = self.product()
-        while self.took("+"):
+        while self.accept("+"):
             terms = _together(terms, self.product())
-        if self.took("-"):
+        if self.accept("-"):
             raise TacitaError(f"formula {self.formula!r} takes something away; name only what the model has.")
         return terms
 
     def product(self) -> list[Term]:
         terms = self.interaction()
-        while self.took("*"):
+        while self.accept("*"):
             other = self.interaction()
             terms = _together(terms, other, _crossed(terms, other))
         return terms
 
     def interaction(self) -> list[Term]:
         terms = self.power()
-        while self.took(":"):
+        while self.accept(":"):
             terms = _crossed(terms, self.power())
         return terms
 
     def power(self) -> list[Term]:
         base = terms = self.atom()
-        if self.took("**", "^"):
+        if self.accept("**", "^"):
             kind, number = self.next or ("", "nothing")
             if kind != "number" or int(number) < 1:
                 raise TacitaError(f"formula {self.formula!r} has {number!r} as a power; it must be a whole number.")
@@ -108,9 +108,9 @@ class _Reader:
 
     def atom(self) -> list[Term]:
         kind, text = self.next or ("", "its end")
-        if self.took("("):
+        if self.accept("("):
             terms = self.sum()
-            if not self.took(")"):
+            if not self.accept(")"):
                 raise TacitaError(f"formula {self.formula!r} has a bracket that does not close; {HOW}.")
             return terms
         if kind == "name" or (kind, text) == ("number", "1"):
