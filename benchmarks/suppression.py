@@ -47,7 +47,7 @@ def kernel(records: int, kind: str, rule: str = "one_way") -> dict[str, Any]:
 
 
 def step(records: int, closed: bool = False) -> dict[str, Any]:
-    """The whole step on a frame: coding, suppressing, blanking, the log; closed: on until the file gives nothing back."""
+    """The whole step on a frame: coding, suppressing, blanking, the log; `closed` until the file gives nothing back."""
     import tacita as tc
     from benchmarks.survey import MORE_KEYS, wide_survey
 
