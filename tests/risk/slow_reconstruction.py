@@ -162,6 +162,9 @@ def views_of(released: Rows, name: str) -> dict[str, list[Any]]:
         return {}
     if not all(isinstance(value, str) or value == int(value) for value in there):
         return {}
+    if there == set(range(1, len(there) + 1)):
+        # Numbers without gaps hold no codes.
+        return {}
     texts = [None if value is None else value if isinstance(value, str) else str(int(value)) for value in values]
     shown = [text for text in texts if text is not None]
     longest = max(map(len, shown))

@@ -72,8 +72,8 @@ def _write(folder: Path, survey: Any, done: Any) -> None:
 
 
 def demo_plan() -> Any:
-    """Steps that make the demo survey safe: coarser ages, no rare categories, weights that do not tell regions, few
-    cells blanked, no trace of order."""
+    """Steps that make the demo survey safe: coarser ages, no rare categories, coarser weights, no trace of order, few
+    cells blanked."""
     from tacita.protect.group_rare import GroupRare
     from tacita.protect.new_identifiers import NewIdentifiers
     from tacita.protect.random_order import RandomOrder

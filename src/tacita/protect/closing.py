@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacita import check
+from tacita import check, frame
 from tacita.arrays import Bools, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
@@ -20,6 +20,8 @@ from tacita.scenario import Scenario
 
 BLANKED = ("columns", "copy", "housemates")
 """Leaks by values of records, which can be blanked; not sums, functions, relations and order."""
+FEW_CATEGORIES = 20
+"""So many values, or a tenth of the records, can be categories; more are not."""
 MOST_ROUNDS = 40
 """Attacks after which closing gives up, and says what is still open."""
 PAIRS, WHOLE, THREES = range(3)
@@ -51,9 +53,12 @@ class Bounds:
 
     def can_blank(self, name: str, data: Data) -> bool:
         """Whether single cells of a column can be blanked: not of measurements, nor where a blank has a meaning."""
-        if name in self.fixed or name in self.strata or name == self.scenario.household:
+        never = name in self.fixed or name in self.strata or name == self.scenario.household
+        if never or "" in data.variable(name).not_applicable:
             return False
-        return "" not in data.variable(name).not_applicable and (name in self.keys or data.scale(name) != "numeric")
+        # Texts of which nearly every record has its own are identifiers that nobody declared.
+        few = frame.distinct(data.table, name) <= max(FEW_CATEGORIES, len(data) // 10)
+        return name in self.keys or (few and data.scale(name) != "numeric")
 
 
 class Closing(NamedTuple):

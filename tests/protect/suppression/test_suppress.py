@@ -40,7 +40,7 @@ def test_k_comes_from_the_policy_and_the_rule_from_the_scenario(rule: str) -> No
 def test_the_log_tells_cells_and_records_of_both_kinds() -> None:
     who = tc.Scenario(keys=KEYS)
     data = DATA.blanked({"age": np.arange(len(DATA)) % 5 == 0})
-    release = tc.Plan([tc.Suppress(k=3)]).apply(data, who)
+    release = tc.Plan([tc.Suppress(k=3, closed=False)]).apply(data, who)
     (change,) = release.changes
     start = violating(data, who, 3)
     touched = np.zeros(len(data), dtype=bool)

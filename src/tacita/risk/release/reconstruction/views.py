@@ -58,7 +58,7 @@ def _views_of(files: Files, name: str) -> Iterator[View]:
 
 
 def _numbered(values: tuple[Any, ...]) -> bool:
-    """Whether the values are 1, 2, ... without gaps: they hold no codes, only an order, attacked by itself."""
+    """Whether the values are 1, 2, ... without gaps: these hold no codes but an order, which is attacked by itself."""
     return len(values) > 0 and all(value == place for place, value in enumerate(values, start=1))
 
 
