@@ -10,44 +10,18 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from tacita import check
-from tacita.arrays import Bools
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.parameters import AtLeast, Doc, Shape
+from tacita.parameters import AtLeast, Doc
 from tacita.progress import Progress, part, rising
 from tacita.protect.closing import Bounds, Cells, added, closed, joined, said_of_closing
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.only import chosen_records, unknown_numbers
+from tacita.protect.shapes import NAMES_BY_KEY, RANKS, RISK_LIMIT, SIZES
 from tacita.protect.step import Applied, CellStep, Context, present
 from tacita.protect.suppress.local_suppression import Suppression, suppress
 from tacita.protect.suppress.task import Task, check_keys, task_of
 from tacita.scenario import Scenario
-
-
-def ranks(what: str, given: Any) -> Any:
-    """Ranks of keys, or the word for those of SUDA."""
-    if isinstance(given, str):
-        return check.one_of(what, given, ("suda",))
-    return {name: check.whole(f"{what} of {name!r}", rank, 1) for name, rank in check.mapping(what, given).items()}
-
-
-def sizes(what: str, given: Any) -> Any:
-    """Sizes of combinations: a tuple, or with k a dictionary; a file has them as texts."""
-    if isinstance(given, Mapping):
-        numbers = {int(size) if isinstance(size, str) and size.isdecimal() else size: k for size, k in given.items()}
-        return {check.whole(f"a size of {what}", n, 1): check.whole(f"k of {what}", k, 2) for n, k in numbers.items()}
-    listed = given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
-    return tuple(check.whole(f"a size of {what}", size, 1) for size in listed)
-
-
-def ghosts_of(what: str, given: Any) -> dict[str, tuple[str, ...]]:
-    """Names of variables by key."""
-    return {name: check.names(f"{what} of {name!r}", each) for name, each in check.mapping(what, given).items()}
-
-
-def risk_limit(what: str, given: Any) -> float | bool:
-    """A probability above 0, or true for the policy's."""
-    return True if given is True else check.share(what, given, zero=False)
 
 
 @dataclass(frozen=True)
@@ -72,14 +46,10 @@ class Suppress(CellStep):
 
     k: Annotated[int | None, AtLeast(2), Doc("What every record must count; none: the key set's or policy's k.")] = None
     importance: Annotated[
-        Mapping[str, int] | str,
-        Shape("table of ranks by key, or `suda`", ranks),
-        Doc("By key its rank, 1 is suppressed last; `suda`: by SUDA scores."),
+        Mapping[str, int] | str, RANKS, Doc("By key its rank, 1 is suppressed last; `suda`: by SUDA scores.")
     ] = field(default_factory=dict, kw_only=True)
     combs: Annotated[
-        Any,
-        Shape("sizes, or a table of k by size", sizes),
-        Doc("Sizes of combinations of the main keys, as [3, 4], or with a k each, as {3: 10}; none: all keys."),
+        Any, SIZES, Doc("Sizes of combinations of the main keys, as [3], or with a k each, as {3: 10}; none: all keys.")
     ] = field(default=(), kw_only=True)
     key_sets: Annotated[
         tuple[str, ...], Doc("The key sets to protect, `keys` the main one; none: all of the scenario.")
@@ -89,23 +59,18 @@ class Suppress(CellStep):
     ] = field(default=None, kw_only=True)  # type: ignore[assignment]
     ghosts: Annotated[
         Mapping[str, tuple[str, ...]],
-        Shape("table of names by key", ghosts_of),
+        NAMES_BY_KEY,
         Doc("By key the variables that would give it away: they are suppressed with it."),
     ] = field(default_factory=dict, kw_only=True)
     household_variables: Annotated[
         tuple[str, ...] | None, Doc("Keys suppressed for a whole household or not at all; none: the scenario's.")
     ] = field(default=None, kw_only=True)
-    risk: Annotated[
-        float | bool | None,
-        Shape("number in (0, 1], or true", risk_limit),
-        Doc("The greatest individual risk; true: the policy's."),
-    ] = field(default=None, kw_only=True)
+    risk: Annotated[float | bool | None, RISK_LIMIT, Doc("The greatest individual risk; true: the policy's.")] = field(
+        default=None, kw_only=True
+    )
     household_risk: Annotated[
-        float | bool | None,
-        Shape("number in (0, 1], or true", risk_limit),
-        Doc("The greatest household risk, on the first key set; true: policy's."),
+        float | bool | None, RISK_LIMIT, Doc("The greatest household risk, on the first key set; true: policy's.")
     ] = field(default=None, kw_only=True)
-
     closed: Annotated[
         bool, Doc("Whether to suppress on until the rest of the file does not give suppressed cells back.")
     ] = field(default=True, kw_only=True)
@@ -130,21 +95,20 @@ class Suppress(CellStep):
         self._check_ghosts(task, data, context.scenario)
         progress = rising(context.progress)
         found = suppress(task.request, part(progress, 0.0, 0.5) if self.closed else progress)
-        first: Cells = self._cells(found, task)
-        cells = first
+        first = cells = self._cells(found, task)
         open_leaks: tuple[str, ...] = ()
         if self.closed and first:
             cells, found, open_leaks = self._closed(found, task, ordered, context, part(progress, 0.5, 1.0))
         besides = added(first, cells)
-        remarks = (*_remarks(found, task), *said_of_closing(besides, open_leaks), *task.remarks)
+        others = (*task.remarks, *unknown_numbers(self.only, data))
+        remarks = (*_remarks(found, task), *said_of_closing(besides, open_leaks), *others)
         figures = {**_figures(found, task, cells, besides), "closing": besides}
         suppression = Mechanism("suppression", tuple(cells), {"rule": figures["rule"], "cells": figures["cells"]})
         place = np.argsort(order)
         made = data.blanked({name: where[place] for name, where in cells.items()})
-        remarks = (*remarks, *unknown_numbers(self.only, data))
         return Applied(made, remarks, figures, (suppression,), (suppression.with_parameters("cells"),))
 
-    def _cells(self, found: Suppression, task: Task) -> dict[str, Bools]:
+    def _cells(self, found: Suppression, task: Task) -> Cells:
         """By column the cells to blank, ghosts with their keys."""
         cells = {name: found.gone[:, at] for at, name in enumerate(task.keys) if found.gone[:, at].any()}
         followers = [dict.fromkeys(names, cells[key]) for key, names in self.ghosts.items() if key in cells]
@@ -155,8 +119,7 @@ class Suppress(CellStep):
     ) -> tuple[Cells, Suppression, tuple[str, ...]]:
         """The cells, and others until nothing that blanking repairs gives them back, safe all the time; who is left
         unsafe; and the leaks that stay open."""
-        request = task.request
-        last = found
+        request, last = task.request, found
 
         def again(cells: Cells) -> Cells:
             nonlocal last
@@ -195,10 +158,8 @@ def _remarks(found: Suppression, task: Task) -> list[str]:
     if not found.violated.any():
         return ["no record violates"]
     followed, shared = int(found.followed.sum()), int(found.with_household.sum())
-    parts = [
-        f"{check.counted(int(found.violated.sum()), 'record')} violated",
-        f"{check.counted(touched - followed - shared, 'of them', 'of them')} touched",
-    ]
+    parts = [f"{check.counted(int(found.violated.sum()), 'record')} violated"]
+    parts.append(f"{check.counted(touched - followed - shared, 'of them', 'of them')} touched")
     if followed:
         parts.append(f"{check.counted(followed, 'record')} touched because one that they counted on was blanked")
     if shared:

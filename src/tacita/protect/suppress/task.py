@@ -219,6 +219,5 @@ def _records_not_units(data: Data, scenario: Scenario, k: int | None) -> Iterato
 
 
 def _population_ratio(scenario: Scenario, size: int) -> float:
-    """N/n, where there are no weights."""
-    # A scenario has one of the two at most.
+    """N/n, where there are no weights; a scenario has the one or the other at most."""
     return (scenario.population_size or size) / size / (scenario.sampling_fraction or 1.0)
