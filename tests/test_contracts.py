@@ -120,9 +120,14 @@ EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {
     "weight_disclosure": ({}, {"variables": ["disease", "sex"]}),
     "reconstruction": (
         {},
-        {"rules": ["income >= 0"], "other": ORIGINAL, "threes": "all", "unit": "id"},
+        {"rules": ["income >= 0"], "other": ORIGINAL, "threes": "all"},
         # Boosted trees come with an extra: without it, that they are not asked for.
-        {"variables": ["income", "region"], "learner": find_spec("sklearn") is not None, "threes": "none"},
+        {
+            "variables": ["income", "region"],
+            "learner": find_spec("sklearn") is not None,
+            "threes": "none",
+            "unit": "id",
+        },
     ),
     "mixed_uniqueness": ({"tolerance": 500.0}, {"tolerance": {"income": 0.1}, "relative": True}),
     "dominance": ({}, {"variable": "w", "by": ["region"], "n": 2, "k": 60.0, "p": 20.0}),
@@ -472,6 +477,7 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
     "t_closeness": [({"sensitive": ["diseas"]}, "sensitive not in the data: 'diseas'. Did you mean 'disease'?")],
     "likeness": [({"sensitive": ["diseas"]}, "sensitive not in the data: 'diseas'. Did you mean 'disease'?")],
     "presence": [({"register": 5}, "data must be a path or a pandas, Polars or Arrow table; got int.")],
+    "reconstruction": [({"threes": "some"}, "threes must be one of 'telling', 'all', 'none'; got 'some'.")],
     "dominance": [
         ({"variable": "incom"}, "variable not in the data: 'incom'. Did you mean 'income'?"),
         ({"n": 0}, "n must be at least 1; got 0."),

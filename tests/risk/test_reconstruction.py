@@ -50,7 +50,7 @@ def test_a_weight_gives_regions_back() -> None:
     assert (found.protected, found.given_back, found.guessed_wrong) == (2, 2, 0)
     assert ("w",) in {leak.columns for leak in found.leaks}
     assert found.headline.startswith("2 of 2 protected cells (100 %) can be told from the rest of the release;")
-    rows = found.to_frame()
+    rows = found.guessed_cells()
     assert set(rows["record"]) == {1, 40}
     assert set(rows["variable"]) == {"region"}
     assert rows["right"].all()
@@ -125,7 +125,7 @@ def test_the_most_frequent_value_is_no_leak() -> None:
 def test_nothing_protected() -> None:
     found = tc.risk.reconstruction(survey(), survey(), WHO)
     assert found.headline == "the release shows every cell of the original: nothing is protected"
-    assert (found.given_back, found.variables, found.to_frame().height) == (0, (), 0)
+    assert (found.given_back, found.variables, found.guessed_cells().height) == (0, (), 0)
 
 
 @pytest.mark.parametrize("size", [1, 2])
@@ -244,7 +244,7 @@ def test_every_kind_of_table_gives_the_same_result_and_stays_as_it_is() -> None:
     for kind in (pl.DataFrame.to_arrow, pl.DataFrame.to_pandas, tc.Data.of):
         same = tc.risk.reconstruction(kind(original), kind(released), WHO)
         assert str(same) == str(found)
-        assert same.to_frame().equals(found.to_frame())
+        assert same.guessed_cells().equals(found.guessed_cells())
     assert original.equals(survey()) and released.equals(leaking()[1])
 
 
@@ -254,7 +254,7 @@ def test_a_release_shuffled_with_its_record_numbers_tells_the_same_cells() -> No
     shuffled = tc.Data.of(released).take(rows)
     found = tc.risk.reconstruction(original, shuffled, WHO)
     assert found.given_back == 2
-    assert set(found.to_frame().filter(pl.col("right"))["record"]) == {1, 40}
+    assert set(found.guessed_cells().filter(pl.col("right"))["record"]) == {1, 40}
 
 
 def test_units_by_a_column() -> None:
@@ -305,7 +305,7 @@ def test_any_kind_of_column_and_name(seed: int) -> None:
     who = tc.Scenario(keys=["c.d"], household="hid")
     found = tc.risk.reconstruction(original, released, who, other=original if seed % 2 else None)
     assert 0 <= found.given_back <= found.protected
-    assert str(found) and found.to_json() and found.to_frame().height >= found.given_back
+    assert str(found) and found.to_json() and found.guessed_cells().height >= found.given_back
 
 
 # Parts.

@@ -61,7 +61,7 @@ def test_bounds_of_two_housemates_leave_one_value() -> None:
     known = [
         at for at in np.flatnonzero(blank) if home[original["hid"][int(at)], "a"] == home[original["hid"][int(at)], "c"]
     ]
-    told = found.to_frame().filter(pl.col("right"))
+    told = found.guessed_cells().filter(pl.col("right"))
     assert len(known) >= 5
     assert [each.columns for each in by_role(found, "age")] == [("hid", "role", "age")]
     assert set(known) <= {record - 1 for record in told["record"]}

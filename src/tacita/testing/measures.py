@@ -22,7 +22,7 @@ from tacita.testing.refusals import refused, shows_a_cell, unless_refused
 from tacita.testing.results import check_result, printed
 from tacita.testing.trial import Trial, odd_names, order_of, permuted, with_canaries
 
-NO_LIMITS = Policy(k=None, risk=None, rate=None, household_risk=None, neighbours=None)
+NO_LIMITS = Policy(k=None, risk=None, rate=None, household_risk=None, given_back=None, neighbours=None)
 SUBJECT = "the measure"
 
 
@@ -182,7 +182,7 @@ def _check_verdicts(measure: Measure, result: Result) -> None:
     _require(result.verdicts(NO_LIMITS) == (), "gives a verdict that the policy does not ask for")
     if measure.name in OWN_FIELDS:
         field = OWN_FIELDS[measure.name]
-        limited: dict[str, Any] = {field: 2 if field == "k" else 0.5}
+        limited: dict[str, Any] = {field: 2 if field in ("k", "given_back") else 0.5}
         verdicts = result.verdicts(replace(NO_LIMITS, **limited))
         _require([each.name for each in verdicts] == [field], "gives no verdict where the policy limits it")
     elif measure.limit is not None:

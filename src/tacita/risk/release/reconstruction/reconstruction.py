@@ -13,7 +13,7 @@ from tacita import check, frame
 from tacita.arrays import Bools, Ints
 from tacita.data import Data
 from tacita.distance.truth import paired
-from tacita.measures import at_most, measure
+from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress, part
 from tacita.result import Percent, Result, Table
@@ -108,6 +108,13 @@ class Reconstruction(Result):
         return [*(f"repair of {text}" for text in list(repairs)[:5]), *misleading[:5]]
 
     def to_frame(self) -> frame.Frame:
+        """One row per released record: how many of its cells are protected, and how many of these are given back."""
+        protected = self._by_record([each.record for each in self.variables])
+        return frame.table(
+            {"record": self.record, "cells_protected": protected, "cells_given_back": self.cells_by_record}
+        )
+
+    def guessed_cells(self) -> frame.Frame:
         """One row per cell that is guessed: record number, variable, whether the guess is right, and how it is told.
 
         It leads back to the original values: for internal use only.
@@ -134,10 +141,14 @@ class Reconstruction(Result):
     @cached_property
     def cells_by_record(self) -> Ints:
         """By released record: how many of its protected cells are given back."""
+        return self._by_record([each.record[each.right] for each in self.variables])
+
+    def _by_record(self, numbers: Sequence[Ints]) -> Ints:
+        """By released record: in how many of these lists of record numbers it is."""
         count = np.zeros(len(self.record), dtype=np.int64)
         order = np.argsort(self.record, kind="stable")
-        for each in self.variables:
-            count[order[np.searchsorted(self.record[order], each.record[each.right])]] += 1
+        for each in numbers:
+            count[order[np.searchsorted(self.record[order], each)]] += 1
         return count
 
     def record_columns(self) -> dict[str, Any]:
@@ -185,6 +196,7 @@ def _repeated(texts: list[str], many: list[int]) -> tuple[Ints, list[str]]:
 @measure(
     files=2,
     called_for="original",
+    missing=own_rule("Nothing is counted by keys: an empty cell of the original is no protected cell."),
     limit=at_most("given_back", "the number of protected cells that are given back"),
     figure="reconstruction",
 )
@@ -225,6 +237,8 @@ def reconstruction(
     >>> found.given_back, found.leaks[0].columns
     (2, ('w',))
     """
+    check.columns_exist("keys", scenario.all_keys, original.columns)
+    check.columns_exist("numeric_keys", scenario.numeric_keys, original.columns)
     progress(0.0, "comparing the files")
     files = files_of(original, released, scenario, unit, rules)
     chosen = tuple(protected_variables(files, variables))
