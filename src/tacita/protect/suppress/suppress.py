@@ -134,7 +134,7 @@ class Suppress(CellStep):
         cells = first
         open_leaks: tuple[str, ...] = ()
         if self.closed and first:
-            cells, found, open_leaks = self._closed(found, task, ordered, context, part(progress, 0.5, 1.0))
+            cells, found, open_leaks = self._closed(found, task, data, context, part(progress, 0.5, 1.0))
         besides = added(first, cells)
         remarks = (*_remarks(found, task), *said_of_closing(besides, open_leaks), *task.remarks)
         figures = {**_figures(found, task, cells, besides), "closing": besides}
@@ -157,6 +157,8 @@ class Suppress(CellStep):
         unsafe; and the leaks that stay open."""
         request = task.request
         last = found
+        order = np.argsort(data.record, kind="stable")
+        place = np.argsort(order)
 
         def again(cells: Cells) -> Cells:
             nonlocal last
@@ -168,8 +170,8 @@ class Suppress(CellStep):
 
         free = np.ones(len(data), dtype=np.bool_) if request.free is None else request.free
         strata = (*context.scenario.strata, *(self.strata or ()))
-        bounds = Bounds(context.original, context.scenario, task.keys, strata, free)
-        cells, open_leaks = closed(self._cells(found, task), data, bounds, again, progress)
+        bounds = Bounds(context.original, context.scenario, task.keys, strata, free, place)
+        cells, open_leaks = closed(self._cells(found, task), data.take(order), bounds, again, progress)
         return cells, found._replace(left=last.left), open_leaks
 
     def _check_ghosts(self, task: Task, data: Data, scenario: Scenario) -> None:
