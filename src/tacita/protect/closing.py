@@ -45,6 +45,8 @@ class Bounds:
     """Columns that are never blanked."""
     free: Bools
     """Records that may be changed."""
+    place: Ints | None = None
+    """The rows in the order in which they are released; None: as they stand."""
 
     @property
     def fixed(self) -> frozenset[str]:
@@ -116,8 +118,12 @@ def closing_cells(
     cells: dict[str, Bools] = {}
     open_leaks: dict[str, None] = {}
     telling: set[str] = set()
-    found = _by_everything if attack == WHOLE else leaks_of_suppressed
-    for leak, rows in found(bounds.original, released, bounds.scenario, names, aside, attack == THREES, progress):
+    found = (
+        _by_everything(released, bounds, names, progress)
+        if attack == WHOLE
+        else leaks_of_suppressed(bounds.original, released, bounds.scenario, names, aside, attack == THREES, progress)
+    )
+    for leak, rows in found:
         column, blanked = _repair(leak, rows, released, bounds, names)
         if blanked.any():
             cells[column] = cells.get(column, np.zeros(len(released), dtype=np.bool_)) | blanked
@@ -129,16 +135,11 @@ def closing_cells(
 
 
 def _by_everything(
-    original: Data,
-    released: Data,
-    scenario: Scenario,
-    names: tuple[str, ...],
-    aside: frozenset[str],
-    threes: bool,
-    progress: Progress,
+    released: Data, bounds: Bounds, names: tuple[str, ...], progress: Progress
 ) -> Iterator[tuple[Leak, Ints]]:
     """Every leak that an assessment finds, and the rows of the suppressed cells that it gives back."""
-    found = reconstruction(original, released, scenario, variables=names, progress=progress)
+    file = released if bounds.place is None else released.take(bounds.place)
+    found = reconstruction(bounds.original, file, bounds.scenario, variables=names, progress=progress)
     record_of = {each.name: each.record for each in found.variables}
     order = np.argsort(released.record, kind="stable")
     for leak in found.leaks:

@@ -195,7 +195,8 @@ def test_ordered_values_stay_ordered_and_labels_of_old_codes_go() -> None:
     step = tc.Generalise({"age": AGES, "town": TOWNS}, k=2, limit=0.5, levels={"age": (1, 1), "town": (1, 1)})
     released = made(step, data).data
     assert released.variable("age").label == "Age in years"
-    assert released.variable("age").not_applicable == ("-9",)
+    # A code that no record has any more leaves with its last value.
+    assert released.variable("age").not_applicable == (("-9",) if "-9" in released.table["age"].to_list() else ())
     assert released.variable("age").value_labels in ({"-9": "does not apply"}, {})
     assert released.variable("sex") == known["sex"]
     assert released.variable("town").order == tuple(v for v in ("AT", "CH") if v in released.table["town"].to_list())

@@ -98,7 +98,7 @@ class Suppress(CellStep):
         first = cells = self._cells(found, task)
         open_leaks: tuple[str, ...] = ()
         if self.closed and first:
-            cells, found, open_leaks = self._closed(found, task, ordered, context, part(progress, 0.5, 1.0))
+            cells, found, open_leaks = self._closed(found, task, data, context, part(progress, 0.5, 1.0))
         besides = added(first, cells)
         others = (*task.remarks, *unknown_numbers(self.only, data))
         remarks = (*_remarks(found, task), *said_of_closing(besides, open_leaks), *others)
@@ -119,7 +119,7 @@ class Suppress(CellStep):
     ) -> tuple[Cells, Suppression, tuple[str, ...]]:
         """The cells, and others until nothing that blanking repairs gives them back, safe all the time; who is left
         unsafe; and the leaks that stay open."""
-        request, last = task.request, found
+        request, last, order = task.request, found, np.argsort(data.record, kind="stable")
 
         def again(cells: Cells) -> Cells:
             nonlocal last
@@ -131,8 +131,8 @@ class Suppress(CellStep):
 
         free = np.ones(len(data), dtype=np.bool_) if request.free is None else request.free
         strata = (*context.scenario.strata, *(self.strata or ()))
-        bounds = Bounds(context.original, context.scenario, task.keys, strata, free)
-        cells, open_leaks = closed(self._cells(found, task), data, bounds, again, progress)
+        bounds = Bounds(context.original, context.scenario, task.keys, strata, free, np.argsort(order))
+        cells, open_leaks = closed(self._cells(found, task), data.take(order), bounds, again, progress)
         return cells, found._replace(left=last.left), open_leaks
 
     def _check_ghosts(self, task: Task, data: Data, scenario: Scenario) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
+from tacita.random import Draws
 from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.leak import Leak, is_trusted, judged_codes, leak
 from tacita.risk.release.reconstruction.numbers import judged
@@ -54,7 +55,7 @@ class Learned(NamedTuple):
     """By row: the model that did not see it; -1 for rows that none saw."""
     models: tuple[Callable[[Matrix], Matrix], ...]
 
-    def told(self, features: Matrix, fold: Ints) -> Matrix:
+    def scores_of(self, features: Matrix, fold: Ints) -> Matrix:
         """Scores of rows by the model that did not see them, or by all of them on average."""
         return _scores(self.models, features, fold)
 
@@ -65,10 +66,11 @@ def cross_fitted(features: Matrix, train: Ints, value: Any, fit: Fit) -> Learned
     Rows are dealt out by what they hold, not by where they stand: records in another order give the same.
     """
     order = np.lexsort((value, *np.nan_to_num(features[train], nan=-np.inf).T))
-    dealt = np.random.default_rng(SEED).permutation(len(train))
+    draws = Draws(SEED)
+    dealt = draws.step("rows").generator().permutation(len(train))
     chosen = order[np.sort(dealt[:MOST_ROWS])]
     fold = np.full(len(features), -1, dtype=np.int64)
-    fold[train[chosen]] = np.random.default_rng(SEED).permutation(len(chosen)) % FOLDS
+    fold[train[chosen]] = draws.step("folds").generator().permutation(len(chosen)) % FOLDS
     rows, held = train[chosen], value[chosen]
     models = tuple(fit(features[rows[fold[rows] != at]], held[fold[rows] != at]) for at in range(FOLDS))
     return Learned(_scores(models, features, fold), fold, models)
@@ -90,14 +92,14 @@ def _scores(models: Sequence[Callable[[Matrix], Matrix]], features: Matrix, fold
 def telling_columns(features: Matrix, learned: Learned, rows: Ints, loss: Callable[[Matrix, Ints], float]) -> Ints:
     """Columns by how much worse the models are on some rows if the column's values are dealt out anew, worst first."""
     order = rows[np.lexsort(np.nan_to_num(features[rows], nan=-np.inf).T)]
-    draw = np.random.default_rng(SEED)
+    draw = Draws(SEED).step("columns").generator()
     asked = order[np.sort(draw.permutation(len(order))[:ASKED])]
     fold, before = learned.fold[asked], loss(learned.score[asked], asked)
     worse = np.zeros(features.shape[1])
     for column in range(features.shape[1]):
         other = features[asked].copy()
         other[:, column] = other[draw.permutation(len(asked)), column]
-        worse[column] = loss(learned.told(other, fold), asked) - before
+        worse[column] = loss(learned.scores_of(other, fold), asked) - before
     best = np.argsort(-worse, kind="stable")[:NAMED]
     return best[worse[best] > 0] if (worse > 0).any() else best[:1]
 
