@@ -307,6 +307,8 @@ def test_the_page_has_the_tables_of_the_screen() -> None:
 
 def test_a_measure_of_another_package_is_called_for_by_what_it_declares(monkeypatch: pytest.MonkeyPatch) -> None:
     class Point:
+        name = "many_values"
+
         def load(self) -> object:
             return many_values
 
