@@ -1,6 +1,7 @@
 """The account of features, docs/coverage.md, is complete and true."""
 
 import dataclasses
+import importlib
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -80,6 +81,12 @@ def test_every_public_name_has_a_row_and_is_in_the_reference(name: str) -> None:
     _, _, own = name.rpartition(".")
     home = MEASURES[own] if own in MEASURES else tacita._HOMES[own]
     assert re.search(rf"^::: {re.escape(home)}\.{own}$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE))
+def test_every_name_of_the_reference_exists(name: str) -> None:
+    module, _, own = name.rpartition(".")
+    assert hasattr(importlib.import_module(module), own)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
