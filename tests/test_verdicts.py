@@ -171,3 +171,12 @@ def test_that_a_variable_was_perturbed_survives_every_format(suffix: str, tmp_pa
     assert tc.read(file).perturbed == {"w"}
     (tmp_path / "codebook.csv").unlink()
     assert tc.read(file).perturbed == (set() if noteless else {"w"})
+
+
+def test_without_a_limit_on_neighbours_numeric_keys_have_no_verdict() -> None:
+    """Assessing such a release stopped with an error."""
+    who = replace(WHO, numeric_keys=("income",), sensitive=())
+    policy = replace(LOOSE, neighbours=None)
+    release = tc.Plan([tc.Round("income", base=100)]).apply(PEOPLE, who, policy)
+    assert "confidentiality" not in release.assess().further
+    assert "confidentiality" in tc.Plan([tc.Round("income", base=100)]).apply(PEOPLE, who, LOOSE).assess().further

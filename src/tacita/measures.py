@@ -57,7 +57,7 @@ INDEX = {
     "mixed_uniqueness": Indexed("tacita.risk.identity.mixed_uniqueness"),
     "dominance": Indexed("tacita.risk.attribute.dominance"),
     "confidentiality": Indexed(
-        "tacita.risk.confidentiality_plot.confidentiality", called_for=("original", "numeric_keys")
+        "tacita.risk.confidentiality_plot.confidentiality", called_for=("original", "numeric_keys", "neighbours")
     ),
     "confidentiality_sets": Indexed("tacita.risk.confidentiality_plot.confidentiality_sets"),
     "confidentiality_alphas": Indexed("tacita.risk.confidentiality_plot.confidentiality_alphas"),
@@ -84,12 +84,20 @@ NEEDED = {
     "sample": "a sample: weights, population_size or sampling_fraction, and no register",
     "original": "the original file (original=..., --original FILE)",
     "sensitive_categories": "sensitive variables with categories",
+    "neighbours": "a limit on neighbours in the policy (neighbours=15)",
 }
 """What a measure can need or be called for by, in words; other fields of the scenario by their name."""
 
-NEEDS = (*(field.name for field in fields(Scenario)), "register", "original", "sample", "sensitive_categories")
+NEEDS = (
+    *(field.name for field in fields(Scenario)),
+    "register",
+    "original",
+    "sample",
+    "sensitive_categories",
+    "neighbours",
+)
 """What a measure can need: fields of the scenario; a register or the original file; a sample, so that F is not known;
-sensitive variables with categories."""
+sensitive variables with categories; a limit on neighbours in the policy."""
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=Result)

@@ -66,6 +66,8 @@ class Context(NamedTuple):
             return getattr(self, need) is not None
         if need == "sample":
             return self.table(next(iter(self.scenario.sets.values())).keys).source not in ("census", "register")
+        if need == "neighbours":
+            return self.policy.neighbours is not None
         if need == "sensitive_categories":
             return any(self.data.scale(name) != "numeric" for name in self.scenario.sensitive)
         return bool(getattr(self.scenario, need))

@@ -46,7 +46,7 @@ LISTED_PAIRS = 1 << 25
 @measure(
     files=2,
     needs="numeric_keys",
-    called_for=("original", "numeric_keys"),
+    called_for=("original", "numeric_keys", "neighbours"),
     figure="confidentiality",
     missing=own_rule("Records with a missing numeric key in either file are left out and counted."),
     limit=at_most("share_unsafe", "the share of records in the unsafe zone"),
