@@ -180,3 +180,16 @@ def test_without_a_limit_on_neighbours_numeric_keys_have_no_verdict() -> None:
     release = tc.Plan([tc.Round("income", base=100)]).apply(PEOPLE, who, policy)
     assert "confidentiality" not in release.assess().further
     assert "confidentiality" in tc.Plan([tc.Round("income", base=100)]).apply(PEOPLE, who, LOOSE).assess().further
+
+
+def test_a_shuffled_file_with_other_weights_is_not_judged_by_them() -> None:
+    """By position a take-all unit got the weight of somebody else, and its risk came out too low."""
+    firms = pl.DataFrame({"size": ["large"] * 4 + ["small"] * 96, "w": [1.0] * 4 + [50.0] * 96, "id": list(range(100))})
+    who, policy = tc.Scenario(keys=["size"], weight="w"), tc.Policy(k=3, risk=0.1, rate=0.01, given_back=None)
+    rounded = firms.with_columns(w=pl.lit(100.0))
+    aligned = tc.assess(rounded, who, policy, original=firms)
+    assert aligned.failures[0] == "4 records above a risk of 0.1"
+    with pytest.warns(tc.TacitaWarning, match="the weight 'w' was perturbed"):
+        shuffled = tc.assess(rounded[::-1], who, policy, original=firms)
+    assert [(each.name, each.holds) for each in shuffled.verdicts()] == [("k", True), ("risk", None), ("rate", None)]
+    assert not shuffled.safe

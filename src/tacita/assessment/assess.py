@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacita import frame
 from tacita.assessment.cautions import cautions_of
 from tacita.assessment.profile import KeySetRisk, RiskProfile
 from tacita.check import TacitaError
@@ -152,10 +153,24 @@ def _with_weights_as_they_were(data: Data, original: Data, scenario: Scenario) -
     released, weights = data.numbers(name), original.numbers(name)
     if np.array_equal(np.sort(released), np.sort(weights), equal_nan=True):
         return data
+    if data.numbers_of_records is None and not _in_the_same_order(data, original, name):
+        # Which weight was whose cannot be told: a weight of 1 rounded up to 100 must not be judged by 100.
+        return data.with_perturbed([name])
     order = np.argsort(original.record)
     place = np.minimum(np.searchsorted(original.record[order], data.record), len(order) - 1)
     known = original.record[order][place] == data.record
     return replace(data, original_weights=OriginalWeights(name, np.where(known, weights[order][place], released)))
+
+
+def _in_the_same_order(data: Data, original: Data, weight: str) -> bool:
+    """Whether some column that differs between records is the same in both files, row by row."""
+    if len(data) != len(original):
+        return False
+    shared = [name for name in data.columns if name in original.columns and name != weight]
+    return any(
+        frame.distinct(data.table, name) > 1 and not frame.different(original.table[name], data.table[name]).any()
+        for name in shared
+    )
 
 
 def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progress) -> KeySetRisk:
