@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import importlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -102,7 +103,7 @@ class Table:
         return {"title": self.title, "columns": list(self.columns), "rows": [list(row) for row in self.rows]}
 
 
-class Result:
+class Result(ABC):
     """What a measure found. `print` gives the headline that a data custodian understands."""
 
     figure: ClassVar[str | Callable[..., Any] | None] = None
@@ -136,9 +137,9 @@ class Result:
         return f"<{type(self).__name__}: {self.headline.strip()}>"
 
     @property
+    @abstractmethod
     def headline(self) -> str:
         """The result in one sentence that a data custodian understands."""
-        raise NotImplementedError(f"{type(self).__name__} must say its headline.")
 
     def sentences(self) -> Sequence[str]:
         """What else there is to say, one sentence each."""

@@ -62,6 +62,11 @@ class Thawed(Result):
     words: str = ""
     more: Any = None
 
+    @property
+    def headline(self) -> str:
+        """The rarest town."""
+        return "a town"
+
 
 def rarest(data: Data) -> int:
     counts = np.bincount(data.coded("town" if "town" in data.columns else data.columns[0]).codes)

@@ -46,9 +46,10 @@ def reconstruction(result: Any, *, width: int | None = None, height: int | None 
         .encode(y=alt.Y("variable:N", sort=names, title=None), x=alt.datum(1.0, type="quantitative"), text="label:N")
     )
     more = len(result.variables) - len(names)
+    how = f"by {check.counted(len(result.leaks), 'leak')}" if result.leaks else "no leak found"
     lines = [
         f"{result.given_back:,} of {check.counted(result.protected, 'protected cell')} can be told from the rest of "
-        f"the release, by {check.counted(len(result.leaks), 'leak')}",
+        f"the release, {how}",
         "at the right: cells given back, of all that are protected",
         *([f"{check.counted(more, 'variable')} with smaller shares not drawn"] if more > 0 else []),
     ]
