@@ -174,3 +174,27 @@ def test_four_missing_codes_of_one_record_each_are_four_unique_records(tmp_path:
     assert release.verdict == "NOT SAFE under this policy: 4 records below k = 3"
     file = read(tc.write(release.data, tmp_path / "public.csv"))
     assert tc.assess(file, who, K).failures == ("4 records below k = 3",)
+
+
+def test_a_removed_key_is_not_hidden_while_a_finer_code_of_it_stays() -> None:
+    """Region was removed, the municipality code kept: SAFE, with a caution only."""
+    places = [at % 15 for at in range(300)]
+    people = pl.DataFrame(
+        {
+            "region": [f"r{place // 5}" for place in places],
+            "municipality": [f"m{place * 7 % 15:02d}" for place in places],
+            "sex": ["f", "m", "m"] * 100,
+            "w": [300.0] * 300,
+        }
+    )
+    policy = tc.Policy(k=3, risk=0.1, rate=0.05)
+    for step in (tc.Remove("region"), tc.Recode("region", mapping={"r0": "south", "r1": "south", "r2": "north"})):
+        release = tc.Plan([step]).apply(people, tc.Scenario(keys=["region", "sex"], weight="w"), policy)
+        assert not release.safe
+        assert "the key 'region' is hidden, but 'municipality' determines it" in release.verdict
+        both = tc.Plan([step, tc.Remove("municipality")]).apply(
+            people, tc.Scenario(keys=["region", "sex"], weight="w"), policy
+        )
+        assert both.safe
+        counted = tc.Plan([step]).apply(people, tc.Scenario(keys=["region", "sex", "municipality"], weight="w"), policy)
+        assert counted.safe

@@ -150,22 +150,28 @@ def _narrower(files: Files, protected: Protected, name: str, triple: int, size: 
     return 0
 
 
-def determining_columns(files: Files, variables: Sequence[Protected]) -> Iterator[str]:
-    """Columns that stand for a variable no row shows any more: whoever knows what their values mean has it back."""
+def determining_columns(files: Files, variables: Sequence[Protected]) -> dict[str, tuple[str, ...]]:
+    """By variable that no row shows any more: columns that stand for it, if one knows what their values mean."""
+    found: dict[str, tuple[str, ...]] = {}
     for protected in variables:
         if len(protected.true_rows) or protected.codes < 2:
             continue
         hidden = np.zeros(len(files), dtype=np.int64)
         hidden[protected.rows] = protected.truth
-        names = [
-            name for name in files.columns if name != protected.name and _determines(files, name, hidden, protected)
-        ]
+        others = (name for name in files.columns if name != protected.name)
+        names = tuple(name for name in others if _determines(files, name, hidden, protected))
         if names:
-            listed = ", ".join(map(repr, names[:5]))
-            yield (
-                f"{protected.name!r} is shown nowhere, but {listed} determine{'s' if len(names) == 1 else ''} it: "
-                f"whoever knows which value stands for which, as from the sampling design, has it back."
-            )
+            found[protected.name] = names
+    return found
+
+
+def determined_caution(variable: str, names: tuple[str, ...]) -> str:
+    """What columns that determine a hidden variable mean."""
+    listed = ", ".join(map(repr, names[:5]))
+    return (
+        f"{variable!r} is shown nowhere, but {listed} determine{'s' if len(names) == 1 else ''} it: "
+        f"whoever knows which value stands for which, as from the sampling design, has it back."
+    )
 
 
 def _determines(files: Files, name: str, hidden: Ints, protected: Protected) -> bool:

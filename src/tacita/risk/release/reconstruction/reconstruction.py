@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -21,7 +21,7 @@ from tacita.risk.release.reconstruction.arithmetic import arithmetic_leaks
 from tacita.risk.release.reconstruction.bounds import bound_leaks
 from tacita.risk.release.reconstruction.cells import Files, Protected, protected_variables
 from tacita.risk.release.reconstruction.columns import column_leaks, settled
-from tacita.risk.release.reconstruction.copies import copy_leaks, determining_columns
+from tacita.risk.release.reconstruction.copies import copy_leaks, determined_caution, determining_columns
 from tacita.risk.release.reconstruction.households import household_leaks
 from tacita.risk.release.reconstruction.housemates import housemate_leaks
 from tacita.risk.release.reconstruction.leak import Leak
@@ -49,6 +49,8 @@ class Reconstruction(Result):
     leaks: tuple[Leak, ...]
     """What gives cells away, the most telling first."""
     cautions: tuple[str, ...] = ()
+    determined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By variable that no row shows any more: the released columns that determine it."""
 
     @property
     def protected(self) -> int:
@@ -250,7 +252,9 @@ def reconstruction(
     progress(0.97, "counting cells")
     told = tuple(totals(files, each, found) for each in chosen)
     ordered = sorted(found, key=lambda each: (-each.right, len(each.columns)))
-    return Reconstruction(files.released.record, told, tuple(ordered), cautions)
+    determined = determining_columns(files, chosen)
+    cautions = (*cautions, *(determined_caution(name, columns) for name, columns in determined.items()))
+    return Reconstruction(files.released.record, told, tuple(ordered), cautions, determined)
 
 
 def files_of(original: Data, released: Data, scenario: Scenario, unit: str | None = None, rules: Any = ()) -> Files:
@@ -283,7 +287,7 @@ def _attacked(
     progress(0.9, "housemates")
     found += settled(list(housemate_leaks(files, variables, remaining)), remaining)
     found += settled(list(bound_leaks(files, variables, remaining)), remaining)
-    return found, (*order_cautions(files, variables), *determining_columns(files, variables))
+    return found, tuple(order_cautions(files, variables))
 
 
 def _first_attacks(
