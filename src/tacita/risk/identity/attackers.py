@@ -13,6 +13,7 @@ from tacita.keys.table import KeyTable, key_table
 from tacita.measures import measure
 from tacita.parameters import Doc, Share
 from tacita.result import Percent, Result, Table, percent
+from tacita.risk.identity.options import Keys, Register
 from tacita.scenario import Scenario
 
 
@@ -99,8 +100,8 @@ def attackers(
     scenario: Scenario,
     *,
     threshold: Annotated[float, Share(), Doc("Records above this risk are counted.")] = 0.1,
-    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
-    register: Annotated[Any, Doc("A file of the population with the same keys: F is then known.")] = None,
+    keys: Keys = None,
+    register: Register = None,
 ) -> Attackers:
     """How well the prosecutor, the journalist and the marketer do.
 

@@ -10,9 +10,10 @@ import numpy as np
 from tacita import frame
 from tacita.arrays import Floats, Ints
 from tacita.measures import measure
-from tacita.parameters import Doc, OneOf, Share
+from tacita.parameters import Doc, OneOf
 from tacita.result import Result
-from tacita.risk.identity.individual_risk import METHODS, IndividualRisk, individual_risk, quantiles
+from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk, quantiles
+from tacita.risk.identity.options import Keys, Method, Quantile, Register
 from tacita.scenario import Scenario
 
 
@@ -92,12 +93,10 @@ def benchmark(
     rule: Annotated[
         str, OneOf(tuple(RULES)), Doc("Which floor and limit, and whether they must be exceeded.")
     ] = "paper",
-    method: Annotated[str, OneOf(METHODS), Doc("`exact`, or `approximate` as in sdcMicro.")] = "exact",
-    quantile: Annotated[
-        float | None, Share(zero=False, one=False), Doc("The risk at this quantile of F instead of its mean.")
-    ] = None,
-    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
-    register: Annotated[Any, Doc("A file of the population with the same keys: F is then known.")] = None,
+    method: Method = "exact",
+    quantile: Quantile = None,
+    keys: Keys = None,
+    register: Register = None,
 ) -> Benchmark:
     """How many records have a risk of at least 0.1 and at least median + 3 MAD (not rescaled) of all risks.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.source import SMALL_BITS, as_float, group_sums
 from tacita.measures import measure
-from tacita.parameters import Doc, OneOf, Share
 from tacita.result import Result, Verdict, number, percent
-from tacita.risk.identity.individual_risk import METHODS, IndividualRisk, Spread, individual_risk, risk_verdicts, spread
+from tacita.risk.identity.individual_risk import IndividualRisk, Spread, individual_risk, risk_verdicts, spread
+from tacita.risk.identity.options import Keys, Method, Quantile, Register
 from tacita.scenario import Scenario
 
 
@@ -153,12 +153,10 @@ def household_risk(
     data: Any,
     scenario: Scenario,
     *,
-    method: Annotated[str, OneOf(METHODS), Doc("`exact`, or `approximate` as in sdcMicro.")] = "exact",
-    quantile: Annotated[
-        float | None, Share(zero=False, one=False), Doc("The risk at this quantile of F instead of its mean.")
-    ] = None,
-    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
-    register: Annotated[Any, Doc("A file of the population with the same keys: F is then known.")] = None,
+    method: Method = "exact",
+    quantile: Quantile = None,
+    keys: Keys = None,
+    register: Register = None,
 ) -> HouseholdRisk:
     """The risk that at least one member of a household is re-identified, 1 - prod(1 - r_i); every member carries it.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,12 +15,10 @@ from tacita.data import Data
 from tacita.keys.source import SMALL_BITS, as_float, group_sums
 from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.measures import measure
-from tacita.parameters import Doc, OneOf, Share
 from tacita.result import Result, Verdict
 from tacita.risk.identity.negative_binomial import approximate_reciprocal, expected_reciprocal, population_quantile
+from tacita.risk.identity.options import METHODS, Keys, Method, Quantile, Register
 from tacita.scenario import Scenario
-
-METHODS = ("exact", "approximate")
 
 
 class Spread(NamedTuple):
@@ -232,12 +230,10 @@ def individual_risk(
     data: Any,
     scenario: Scenario,
     *,
-    method: Annotated[str, OneOf(METHODS), Doc("`exact`, or `approximate` as in sdcMicro.")] = "exact",
-    quantile: Annotated[
-        float | None, Share(zero=False, one=False), Doc("The risk at this quantile of F instead of its mean.")
-    ] = None,
-    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
-    register: Annotated[Any, Doc("A file of the population with the same keys: F is then known.")] = None,
+    method: Method = "exact",
+    quantile: Quantile = None,
+    keys: Keys = None,
+    register: Register = None,
 ) -> IndividualRisk:
     """The probability that each record is correctly re-identified (Benedetti and Franconi).
 

@@ -16,6 +16,7 @@ from tacita.keys.table import KeyTable, key_table
 from tacita.measures import measure
 from tacita.parameters import Doc
 from tacita.result import Result, Verdict, percent
+from tacita.risk.identity.options import Keys, Register
 from tacita.scenario import Scenario
 
 LEVELS = (2, 3, 5)
@@ -127,8 +128,8 @@ def k_anonymity(
     scenario: Scenario,
     *,
     k: Annotated[Any, Doc("One or more values of k.")] = LEVELS,
-    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
-    register: Annotated[Any, Doc("A file of the population with the same keys: F is then known.")] = None,
+    keys: Keys = None,
+    register: Register = None,
 ) -> KAnonymity:
     """How many records share their key with fewer than k - 1 others, for each k.
 

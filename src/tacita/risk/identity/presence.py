@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from tacita.arrays import Floats
 from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table, register_keys
 from tacita.measures import at_least, measure
-from tacita.parameters import Doc
 from tacita.result import Result, number, percent
+from tacita.risk.identity.options import Keys, Register
 from tacita.scenario import Scenario
 
 
@@ -73,8 +73,8 @@ def presence(
     data: Any,
     scenario: Scenario,
     *,
-    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
-    register: Annotated[Any, Doc("A file of the population with the same keys: F is then known.")] = None,
+    keys: Keys = None,
+    register: Register = None,
 ) -> Presence:
     """k-map (the smallest F) and delta-presence (the range of f/F), with a register or estimated from the weights.
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaincinv
 
 from tacita import frame
 from tacita.measures import at_most, measure
-from tacita.parameters import Doc, OneOf, Share
 from tacita.result import Result, Verdict, number, number_of, percent
-from tacita.risk.identity.individual_risk import METHODS, IndividualRisk, individual_risk
+from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk
 from tacita.risk.identity.negative_binomial import reciprocal_variance
+from tacita.risk.identity.options import Keys, Method, Quantile, Register
 from tacita.scenario import Scenario
 
 LEVEL = 0.95
@@ -130,12 +130,10 @@ def reidentification(
     data: Any,
     scenario: Scenario,
     *,
-    method: Annotated[str, OneOf(METHODS), Doc("`exact`, or `approximate` as in sdcMicro.")] = "exact",
-    quantile: Annotated[
-        float | None, Share(zero=False, one=False), Doc("The risk at this quantile of F instead of its mean.")
-    ] = None,
-    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
-    register: Annotated[Any, Doc("A file of the population with the same keys: F is then known.")] = None,
+    method: Method = "exact",
+    quantile: Quantile = None,
+    keys: Keys = None,
+    register: Register = None,
 ) -> Reidentification:
     """How many records an intruder is expected to re-identify, with a 95 % interval.
 

@@ -11,9 +11,10 @@ from tacita import frame
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.measures import measure
-from tacita.parameters import AtLeast, Doc, OneOf, Share
+from tacita.parameters import AtLeast, Doc, Share
 from tacita.result import Result, number_of, percent
-from tacita.risk.identity.individual_risk import METHODS, IndividualRisk, individual_risk
+from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk
+from tacita.risk.identity.options import Keys, Method, Quantile, Register
 from tacita.scenario import Scenario
 
 
@@ -127,12 +128,10 @@ def risk_threshold(
     threshold: Annotated[float | None, Share(), Doc("The threshold on the individual risk.")] = None,
     rate: Annotated[float | None, Share(zero=False), Doc("Or the re-identification rate that is tolerated.")] = None,
     unsafe: Annotated[int | None, AtLeast(0), Doc("Or how many records may be above it.")] = None,
-    method: Annotated[str, OneOf(METHODS), Doc("`exact`, or `approximate` as in sdcMicro.")] = "exact",
-    quantile: Annotated[
-        float | None, Share(zero=False, one=False), Doc("The risk at this quantile of F instead of its mean.")
-    ] = None,
-    keys: Annotated[Any, Doc("Key variables; the scenario's unless given.")] = None,
-    register: Annotated[Any, Doc("A file of the population with the same keys: F is then known.")] = None,
+    method: Method = "exact",
+    quantile: Quantile = None,
+    keys: Keys = None,
+    register: Register = None,
 ) -> RiskThreshold:
     """Set a threshold on the individual risk three ways: give one of the three, get the other two.
 
