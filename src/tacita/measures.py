@@ -178,6 +178,8 @@ class Measure:
     """What of it a policy can limit."""
     for_perturbed: bool
     """Whether it is valid for perturbed keys: a limit on it then stands in place of k, risk and rate."""
+    for_numeric_keys: bool = False
+    """Whether a limit on it judges numeric keys: it stands in place of k, risk and rate where no key is categorical."""
     missing: MissingKeys = BY_SCENARIO
     """How it counts records with a missing key value."""
     precision: float = 0.0
@@ -232,6 +234,7 @@ def measure(
     limit: Limit | None = None,
     figure: str | Callable[..., Any] | None = None,
     for_perturbed: bool = False,
+    for_numeric_keys: bool = False,
     missing: MissingKeys = BY_SCENARIO,
     precision: float = 0.0,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -252,7 +255,18 @@ def measure(
         required = (needs,) if isinstance(needs, str) else needs
         for need in (*required, *(wanted or ())):
             check.one_of(f"needs and called_for of {function.__name__}", need, NEEDS)
-        own = Measure(function.__name__, measured, files, required, wanted, limit, for_perturbed, missing, precision)
+        own = Measure(
+            function.__name__,
+            measured,
+            files,
+            required,
+            wanted,
+            limit,
+            for_perturbed,
+            for_numeric_keys or for_perturbed,
+            missing,
+            precision,
+        )
         measured.measure = own  # type: ignore[attr-defined]
         _register_measure(own, function.__module__)
         result = function.__annotations__.get("return")

@@ -2,14 +2,15 @@
 
 Every assessment has k-anonymity, individual risk, expected re-identifications and attackers of each key set, and the
 risk of households where there are some. What else the scenario calls for, the policy limits or the user asks for is
-found in the register of measures.
+found in the register of measures. A scenario of numeric keys alone has no key sets: what can be said of numbers in one
+file, and against the original, stands in their place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,8 +40,13 @@ from tacita.risk.identity.k_anonymity import LEVELS, KAnonymity
 from tacita.risk.identity.reidentification import Reidentification
 from tacita.scenario import KeySet, MissingRule, Scenario, checked
 
+if TYPE_CHECKING:
+    from tacita.risk.identity.household_risk import HouseholdRisk
+
 CORE = ("k_anonymity", "individual_risk", "reidentification", "household_risk", "attackers")
 """What every assessment has; not measured again, even if asked for."""
+OF_NUMBERS = ("mixed_uniqueness", "dominance")
+"""What is measured unasked where all keys are numeric."""
 NOT_IN_ALL = ("risk_threshold",)
 """What asking for all measures leaves out: it needs a threshold, a rate or a number of records."""
 
@@ -66,7 +72,7 @@ class Context(NamedTuple):
         if need in ("register", "original"):
             return getattr(self, need) is not None
         if need == "sample":
-            return self.table(next(iter(self.scenario.sets.values())).keys).source not in ("census", "register")
+            return bool(self.scenario.sets) and self.table(next(iter(self.scenario.sets.values())).keys).source not in ("census", "register")
         if need == "neighbours":
             return self.policy.neighbours is not None
         if need == "sensitive_categories":
@@ -97,6 +103,10 @@ def assess(
     a file of the population with the same keys, where there is one: F is then known. `quantile` gives the risk at a low
     quantile of F, not its mean.
 
+    With numeric keys alone k, risk and rate do not apply: the verdict is then on how the release, held against the
+    original, hides numbers (`neighbours` and `perturbation` of the policy, limits on linkage or intervals), or in one
+    file on a limit on `mixed_uniqueness`.
+
     What the scenario calls for and what the policy limits is measured besides, and every measure named in `measures`:
     `"suda"`, `["suda", "loglinear_risk"]`, `"all"`, or a mapping of names to options,
     `{"unsafe_combinations": {"largest": 2}}`. Their results are in `profile.further`.
@@ -114,8 +124,6 @@ def assess(
     keys = {*checked(scenario).all_keys, *getattr(data, "original_scenario", scenario).all_keys}
     data = prepared_data(data, checked(scenario)).remembering()
     register, original = (None if given is None else Data.of(given) for given in (register, original))
-    if not scenario.sets:
-        raise TacitaError("assess needs categorical keys; pass keys=[...] in the scenario.")
     if original is not None:
         data = _with_weights_as_they_were(data, original, scenario).remembering()
     # As in every option that may be left out, false is none.
@@ -128,12 +136,8 @@ def assess(
         parts.append(_key_set_risk(name, key_set, context, show))
         cautions += [*cautions_of(parts[-1].table, data, scenario), *_rule_matters(parts[-1])]
     progress(0.8, "households")
-    household = None
-    if scenario.household is not None:
-        from tacita.risk.identity.household_risk import household_risk
-
-        household = household_risk(data, scenario, keys=parts[0].table.keys, **how)
-        cautions += household.cautions
+    household = _household_risk(context)
+    cautions += () if household is None else household.cautions
     further, not_measured = _further_measures(context, _requested_measures(measures), part(progress, 0.85, 1.0))
     for result in further.values():
         cautions += result.cautions
@@ -201,6 +205,16 @@ def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progre
         threshold=threshold,
         attackers=Attackers.of(table, policy.risk or 0.1),
     )
+
+
+def _household_risk(context: Context) -> HouseholdRisk | None:
+    """Household risk on the main keys; None without households or without categorical keys."""
+    main = next(iter(context.scenario.sets.values()), None)
+    if context.scenario.household is None or main is None:
+        return None
+    from tacita.risk.identity.household_risk import household_risk
+
+    return household_risk(context.data, context.scenario, keys=main.keys, **context.how)
 
 
 def _under_other_rules(table: KeyTable, context: Context) -> dict[str, KeyTable]:
@@ -303,7 +317,7 @@ def _not_measured(limited: Limited, lacking: str) -> Verdict:
 def _is_called_for(name: str, context: Context, asked: Mapping[str, Any], limited: Mapping[str, Limited]) -> bool:
     if name in CORE:
         return False
-    if name in asked or name in limited:
+    if name in asked or name in limited or (name in OF_NUMBERS and not context.scenario.sets):
         return True
     reasons = called_for(name)
     if reasons is not None and all(context.has(need) for need in reasons):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,7 +12,9 @@ import numpy as np
 from tacita import __version__, check, frame
 from tacita.arrays import Bools, Ints
 from tacita.assessment import text
+from tacita.check import TacitaError
 from tacita.keys.table import KeyTable
+from tacita.measures import find
 from tacita.policy import BY_FREQUENCY, Policy
 from tacita.result import Result, Table, Verdict, all_hold
 from tacita.risk.identity.attackers import Attackers
@@ -25,6 +27,12 @@ from tacita.scenario import Scenario
 
 MAIN = "keys"
 """The name of the main key set."""
+NO_CATEGORICAL_KEYS = (
+    "k, risk and rate need categorical keys; numeric keys alone are judged against the original (original=..., "
+    "--original FILE), by neighbours of the policy or a limit such as distance_linkage = 0.05, and in one file by a "
+    "limit on mixed_uniqueness"
+)
+"""Why there is no verdict on a file whose keys are all numeric, and the way out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +102,7 @@ class RiskProfile(Result):
     record: Ints
     """The number of each record."""
     sets: tuple[KeySetRisk, ...]
-    """One part per key set, the main one first."""
+    """One part per key set, the main one first; none where all keys are numeric."""
     household: HouseholdRisk | None
     """Household risk on the main keys."""
     further: Mapping[str, Result]
@@ -111,7 +119,9 @@ class RiskProfile(Result):
 
     @property
     def main(self) -> KeySetRisk:
-        """The part of the main keys."""
+        """The part of the main keys; an error where all keys are numeric."""
+        if not self.sets:
+            raise TacitaError("k, risk and rate do not apply to numeric keys; pass keys=[...] in the scenario.")
         return self.sets[0]
 
     @property
@@ -143,21 +153,28 @@ class RiskProfile(Result):
         """Whether each limit of the policy is kept: the one that the file was assessed with, unless another is given.
 
         Where keys were perturbed, a limit on an attack that stands that (record linkage) counts in place of k, risk and
-        rate.
+        rate. Where all keys are numeric, so does a limit on a measure of them.
         """
         limits = self.policy if policy is None else policy
         found = [verdict for part in self.sets for verdict in part.verdicts(limits)]
         found += [] if self.household is None else self.household.verdicts(limits)
         attacks: list[Verdict] = []
-        for result in self.further.values():
+        for name, result in self.further.items():
             own = result.verdicts(limits)
-            attacks += own if result.measure is not None and result.measure.for_perturbed else ()
+            attacks += own if self._stands_for_counts(name) else ()
             found += own
         if attacks and any(part.table.keys_not_valid for part in self.sets):
             found = [verdict for verdict in found if verdict.name.split(":")[0] not in BY_FREQUENCY]
         listed = (*found, *self.not_measured)
+        if not self.sets and not attacks:
+            listed = (*_not_judged(limits, listed), *listed)
         # That nothing is given back is no verdict on who can be recognised.
         return () if all(verdict.name == "given_back" and verdict.holds for verdict in listed) else listed
+
+    def _stands_for_counts(self, name: str) -> bool:
+        """Whether a limit on a measure may stand in place of k, risk and rate: where keys are perturbed or numeric."""
+        measure = find(name)
+        return measure.for_perturbed if self.sets else measure.for_numeric_keys
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -193,10 +210,21 @@ class RiskProfile(Result):
             columns["household_risk"] = self.household.risk
             if self.policy.household_risk is not None:
                 violations += self.household.risk > self.policy.household_risk
+        for name, result in self.further.items():
+            if not self.sets and self._stands_for_counts(name):
+                violations += self._unsafe_by(result)
         columns["violations"] = violations
         for result in self.further.values():
             columns |= result.record_columns()
         return frame.table(columns)
+
+    def _unsafe_by(self, result: Result) -> Bools:
+        """By record: whether a result says that it is not safe; records that it leaves out are not unsafe by it."""
+        unsafe = result.unsafe_records(self.policy)
+        if unsafe is None:
+            return np.zeros(self.size, dtype=np.bool_)
+        numbers: Ints = getattr(result, "record", self.record)
+        return np.isin(self.record, numbers[unsafe])
 
     def to_frame(self) -> frame.Frame:
         """One row per record; the same as `records`."""
@@ -205,9 +233,11 @@ class RiskProfile(Result):
     def riskiest(self, most: int = 10, *, values: bool = False) -> frame.Frame:
         """The records with the highest risk, riskiest first (ties by record number).
 
-        Only their numbers and figures, unless `values=True` asks for the values of the keys too.
+        Only their numbers and figures, unless `values=True` asks for the values of the keys too. Where all keys are
+        numeric, those with the most violations, then with the fewest records that look like them.
         """
-        rows = np.lexsort((self.record, -self.individual.risk))[: check.whole("most", most, 1)]
+        safest_last = (-self.individual.risk,) if self.sets else self._by_numbers()
+        rows = np.lexsort((self.record, *safest_last))[: check.whole("most", most, 1)]
         top = frame.take(self.records, rows)
         if not values:
             return top
@@ -215,6 +245,11 @@ class RiskProfile(Result):
         keys = table.codes[table.row[rows]]
         shown = {name: (keys[:, place].astype(np.uint32), table.values[place]) for place, name in enumerate(table.keys)}
         return frame.beside(top, frame.table(shown))
+
+    def _by_numbers(self) -> tuple[Any, ...]:
+        """What puts the riskiest record first where all keys are numeric; the last one counts most."""
+        alike = self.further["mixed_uniqueness"].record_columns()["candidates"]
+        return alike, -self.records["violations"].to_numpy().astype(np.int64)
 
     def spread_table(self) -> frame.Frame:
         """Minimum, quartiles, mean and maximum of the risk: the table to lay before and after beside each other."""
@@ -259,12 +294,33 @@ class RiskProfile(Result):
         """What the figures assume."""
         return tuple(text.assumptions(self))
 
+    def figures(self) -> tuple[str, ...]:
+        """The names of the figures that `plot` draws; none where all keys are numeric."""
+        return super().figures() if self.sets else ()
+
+    def plot(self, figure: str | None = None, **options: Any) -> Any:
+        """The histogram of the risk, an Altair chart."""
+        if not self.sets:
+            raise TacitaError(
+                "numeric keys have no risk to draw; plot a measure of them, as profile.further['confidentiality']."
+            )
+        return super().plot(figure, **options)
+
     def __str__(self) -> str:
         # One screen: the parts of a key set stand together, and what is too long is wrapped.
         return text.screen(self)
 
     def _repr_html_(self) -> str:
         return super()._repr_html_() + "".join(result._repr_html_() for result in self.further.values())
+
+
+def _not_judged(limits: Policy, others: Sequence[Verdict]) -> Iterator[Verdict]:
+    """A verdict for every limit that would judge recognition, and cannot where numeric keys are all that there is."""
+    named = {name: getattr(limits, name) for name in BY_FREQUENCY if getattr(limits, name) is not None}
+    if limits.neighbours is not None or (not named and any(verdict.name != "given_back" for verdict in others)):
+        named["confidentiality"] = 0.0
+    for name, limit in named.items():
+        yield Verdict(name, limit, None, None, NO_CATEGORICAL_KEYS)
 
 
 def _figures(part: KeySetRisk) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacita import check
+from tacita.measures import find
 from tacita.result import Table, number, number_of, percent, summary
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ RULES = {
 def screen(profile: RiskProfile) -> str:
     """The printed profile."""
     first = [textwrap.fill(headline(profile), WIDTH, break_on_hyphens=False), *_verdict_sentences(profile)]
-    parts = ["\n".join(first), *(_part(profile, part) for part in profile.sets), _risks(profile)]
+    parts = ["\n".join(first), *(_part(profile, part) for part in profile.sets)]
+    parts += [_risks(profile)] if profile.sets else []
     if profile.further:
         parts.append("\n".join(_wrapped(str(result)) for result in profile.further.values()))
     if profile.cautions:
@@ -71,6 +73,8 @@ def sentences(profile: RiskProfile) -> list[str]:
 
 def tables(profile: RiskProfile) -> tuple[Table, ...]:
     """Records below each k by key set, the spread of the risk, and what attackers can do."""
+    if not profile.sets:
+        return tuple(table for result in profile.further.values() for table in result.tables())
     levels = (replace(_levels(part), title=_name(profile, part)) for part in profile.sets if part.k_anonymity.levels)
     return (*levels, _spreads(profile), *profile.main.attackers.tables())
 
@@ -88,6 +92,10 @@ def _bullet(text: str) -> str:
 
 
 def _verdict_sentences(profile: RiskProfile) -> Iterator[str]:
+    if not profile.sets:
+        keys = check.quoted(profile.scenario.numeric_keys)
+        yield f"k, risk and rate do not apply: all keys are numeric ({keys})."
+        return
     main = profile.main
     if main.k is not None:
         share = percent(main.unsafe_by_k / profile.size)
@@ -156,6 +164,10 @@ def assumptions(profile: RiskProfile) -> Iterator[str]:
     """What the figures rest on."""
     scenario = profile.scenario
     yield f"policy: {profile.policy}"
+    if not profile.sets:
+        if not any(find(name).files == 2 for name in profile.further):
+            yield "the file is not held against an original: what protection did to the numbers is not known"
+        return
     yield SOURCES[profile.main.table.source].format(**vars(scenario))
     yield ATTACKS[scenario.attack].format(**vars(scenario))
     if profile.individual.method != "exact":

@@ -78,6 +78,7 @@ class Command(TyperCommand):
 Original = Annotated[Path, typer.Argument(help="The original file.")]
 Released = Annotated[Path, typer.Argument(help="The released file: the same records in the same order.")]
 NumericKeys = Annotated[list[str], typer.Option(help="Numeric key variables, separated by commas.")]
+OptionalNumericKeys = Annotated[list[str] | None, typer.Option(help="Numeric key variables, separated by commas.")]
 Strata = Annotated[list[str] | None, typer.Option(help="Variables that split the file, separated by commas.")]
 Alpha = Annotated[float, typer.Option(help="Share of wrong pairs that count as neighbours.")]
 Delta = Annotated[float | None, typer.Option(help="Critical distance, in place of alpha.")]

@@ -9,7 +9,17 @@ from typing import Annotated, Any
 import typer
 
 from tacita.check import TacitaError
-from tacita.cli.arguments import Household, Missing, OverwriteFolder, PolicyFile, Register, SafeK, ScenarioFile, Weight
+from tacita.cli.arguments import (
+    Household,
+    Missing,
+    OptionalNumericKeys,
+    OverwriteFolder,
+    PolicyFile,
+    Register,
+    SafeK,
+    ScenarioFile,
+    Weight,
+)
 from tacita.cli.terminal import names, pieces, progress_bar, say
 
 
@@ -22,7 +32,7 @@ def assess(
     weight: Weight = None,
     household: Household = None,
     sensitive: Annotated[list[str] | None, typer.Option(help="Sensitive variables, separated by commas.")] = None,
-    numeric_keys: Annotated[list[str] | None, typer.Option(help="Numeric key variables, separated by commas.")] = None,
+    numeric_keys: OptionalNumericKeys = None,
     missing: Missing = None,
     attack: Annotated[str | None, typer.Option(help="Attack model, M1 to M5.")] = None,
     attack_probability: Annotated[float | None, typer.Option(help="Probability of an attack, for M4.")] = None,
@@ -125,7 +135,7 @@ def given_scenario(path: Path | None, given: dict[str, Any]) -> Any:
 
     said = {name: value for name, value in given.items() if value is not None}
     if path is None:
-        if "keys" not in said:
+        if not {"keys", "numeric_keys"} & set(said):
             raise TacitaError("say what an intruder could know: --keys sex,age,region, or --scenario FILE.")
         return Scenario(**said)
     sources = ("weight", "population_size", "sampling_fraction")
@@ -155,9 +165,10 @@ def save_profile(profile: Any, out: Path, *, overwrite: bool) -> Path:
     with new_folder(out, overwrite=overwrite) as folder:
         (folder / "risk.txt").write_text(f"{note}\n\n{profile}\n", encoding="utf-8")
         (folder / "risk.json").write_text(_with_note(profile.to_json(), note), encoding="utf-8")
-        chart = for_internal_use(profile.plot())
-        save(chart, folder / "risk.png")
-        save(chart, folder / "risk.html")
+        if profile.figures():
+            chart = for_internal_use(profile.plot())
+            save(chart, folder / "risk.png")
+            save(chart, folder / "risk.html")
         for name, declared in (("scenario", profile.scenario), ("policy", profile.policy)):
             declared.save(folder / f"{name}.toml")
             mark(folder / f"{name}.toml", "what was declared")

@@ -9,7 +9,16 @@ from typing import Annotated, Any
 import typer
 
 from tacita.check import TacitaError
-from tacita.cli.arguments import Household, Missing, OverwriteFolder, PolicyFile, SafeK, ScenarioFile, Weight
+from tacita.cli.arguments import (
+    Household,
+    Missing,
+    OptionalNumericKeys,
+    OverwriteFolder,
+    PolicyFile,
+    SafeK,
+    ScenarioFile,
+    Weight,
+)
 from tacita.cli.assess import given_policy, given_scenario
 from tacita.cli.terminal import names, pieces, progress_bar, say
 
@@ -30,6 +39,7 @@ def protect_file(
     keys: Annotated[
         list[str] | None, typer.Option(help="Key variables, separated by commas, in place of a file.")
     ] = None,
+    numeric_keys: OptionalNumericKeys = None,
     weight: Weight = None,
     household: Household = None,
     missing: Missing = None,
@@ -50,7 +60,8 @@ def protect_file(
     from tacita.rules import rule_of
 
     steps = Plan.load(plan)
-    given = {"keys": names(keys), "weight": weight, "household": household, "missing": missing}
+    who_knows = {"keys": names(keys), "numeric_keys": names(numeric_keys)}
+    given = {**who_knows, "weight": weight, "household": household, "missing": missing}
     who, safe = given_scenario(scenario, given), given_policy(policy, {"k": k})
     rules = tuple(rule_of(text) for text in pieces(rule))
     kinds = checked_formats(("parquet",) if not formats else names(formats) or ())

@@ -220,7 +220,7 @@ def _reconstruction(release: Release) -> Item:
     if name not in measure_names():
         way = "look by hand for weights, derived variables and housemates that tell"
         return Item(name, NOT_DONE, "whether other columns give back what was protected was not measured", way)
-    result = release.assess().further.get(name) if release.scenario.sets else None
+    result = release.assess().further.get(name)
     if result is None:
         way = f"limit {name} in the policy, or call release.assess(measures={name!r})"
         return Item(name, NOT_DONE, "not measured", way)
@@ -231,8 +231,6 @@ def _reconstruction(release: Release) -> Item:
 
 def _verdict_on(release: Release, name: str) -> bool | None:
     """Whether a limit is kept; None where there is none, or it was not assessed."""
-    if not release.scenario.sets:
-        return None
     return next((verdict.holds for verdict in release.assess().verdicts() if verdict.name == name), None)
 
 

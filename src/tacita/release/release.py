@@ -181,14 +181,12 @@ class Release:
     @property
     def verdict(self) -> str:
         """The verdict on the release in one sentence: SAFE, NOT SAFE, NOT ASSESSED or NO VERDICT, with the reasons."""
-        if not self.scenario.sets:
-            return "NOT ASSESSED under this policy: the release has no categorical keys to assess"
         return summary(self.assess().verdicts())
 
     @property
     def safe(self) -> bool:
         """Whether the release keeps its policy: a policy without a limit is never kept."""
-        return bool(self.scenario.sets) and self.assess().safe
+        return self.assess().safe
 
     def checklist(self) -> Checklist:
         """What to look at before publication: each item done, not done or not applicable, with the way out."""

@@ -142,8 +142,9 @@ def dominance(
     """Which cells of a table of totals let a contributor be estimated: (n, k)-dominance and the p% rule.
 
     A cell is unsafe if its n largest contributions exceed k percent of its total, or if T - x_1 - x_2 < (p/100) x_1:
-    then the second largest knows the largest to within p percent. Cells are the keys, or the variables of `by`. What a
-    unit of several records (`person` of the scenario) contributes to a cell is added up first.
+    then the second largest knows the largest to within p percent. Cells are the keys, or the variables of `by`; with
+    neither the file is one cell. What a unit of several records (`person` of the scenario) contributes to a cell is
+    added up first.
 
     Reference: Hundepool et al. (2012), Statistical disclosure control, chapter 4.
 
@@ -159,7 +160,9 @@ def dominance(
     check.columns_exist("by", names, data.columns)
     check.columns_exist("variable", [variable], data.columns)
     columns = [visible_categories(data, name) for name in names]
-    row, codes = distinct_keys([each.codes for each in columns], [len(each.values) for each in columns])
+    row, codes = np.zeros(len(data), dtype=np.int64), np.zeros((1, 0), dtype=np.uint32)
+    if columns:
+        row, codes = distinct_keys([each.codes for each in columns], [len(each.values) for each in columns])
     values = data.numbers(variable)
     check_sizes(variable, values)
     known = ~np.isnan(values)
@@ -171,5 +174,6 @@ def dominance(
     table = {name: (codes[:, place], columns[place].values) for place, name in enumerate(names)}
     unsafe_by = {"dominated": dominated(found, n, k), "too_precise": too_precise(found, p)}
     figures = {"contributors": found.contributors, "total": found.total, "largest": found.largest[:, 0]}
-    rows = frame.beside(frame.table(figures | unsafe_by), frame.table(table))
+    rows = frame.table(figures | unsafe_by)
+    rows = frame.beside(rows, frame.table(table)) if table else rows
     return Dominance(variable, rows, np.where(known, row, -1), **unsafe_by, n=n, k=k, p=p)

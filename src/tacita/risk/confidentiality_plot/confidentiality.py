@@ -48,6 +48,7 @@ LISTED_PAIRS = 1 << 25
     needs="numeric_keys",
     called_for=("original", "numeric_keys", "neighbours"),
     figure="confidentiality",
+    for_numeric_keys=True,
     missing=own_rule("Records with a missing numeric key in either file are left out and counted."),
     limit=at_most("share_unsafe", "the share of records in the unsafe zone"),
 )

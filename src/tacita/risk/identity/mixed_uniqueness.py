@@ -91,6 +91,7 @@ class MixedUniqueness(Result):
 @measure(
     needs="numeric_keys",
     limit=at_least("least", "the smallest number of records within the tolerance"),
+    for_numeric_keys=True,
     missing=own_rule("A record's own missing values widen who it could be, those of others do not help it."),
 )
 def mixed_uniqueness(
@@ -128,8 +129,20 @@ def mixed_uniqueness(
     # Where nothing is not applicable the numbers alone say whether they are missing.
     count = _by_pattern([*codes, *(kind for kind in kinds if kind.max() > 1)], values, reach)
     named = dict(zip(scenario.numeric_keys, widths.tolist(), strict=True))
-    not_valid = units_not_counted(repeated_units(data, scenario))
+    not_valid = _perturbed(data, scenario) or units_not_counted(repeated_units(data, scenario))
     return MixedUniqueness(len(data), count, scenario.keys, named, relative, not_valid)
+
+
+def _perturbed(data: Data, scenario: Scenario) -> str:
+    """Why records near each other say nothing: a step exchanged values for wrong ones; empty if none did."""
+    names = [name for name in (*scenario.keys, *scenario.numeric_keys) if name in data.perturbed]
+    if not names:
+        return ""
+    were = f"keys {check.quoted(names)} were" if len(names) > 1 else f"key {check.quoted(names)} was"
+    return (
+        f"the {were} perturbed: how many released records lie near each other no longer says how many people look "
+        f"alike; limit record linkage against the original (distance_linkage) or neighbours in place of mixed_uniqueness."
+    )
 
 
 def _kinds_and_numbers(data: Data, name: str) -> tuple[Ints, Floats]:

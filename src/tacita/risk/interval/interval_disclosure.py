@@ -156,6 +156,7 @@ def share_text(share: float) -> str:
     files=2,
     needs="numeric_keys",
     limit=at_most("share_all", "the share of records with every value inside"),
+    for_numeric_keys=True,
     missing=own_rule("A missing value is never inside; the greatest possible share is given beside."),
 )
 def interval_disclosure(

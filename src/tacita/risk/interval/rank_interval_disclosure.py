@@ -155,6 +155,7 @@ def _known(share: float) -> float | None:
     files=2,
     needs="numeric_keys",
     limit=at_most("share", "the mean share of values inside"),
+    for_numeric_keys=True,
     missing=own_rule("A missing value is never inside; ranks are among the records that show both."),
 )
 def rank_interval_disclosure(
