@@ -83,6 +83,7 @@ NEEDED = {
     "register": "a register of the population (register=..., --register FILE)",
     "sample": "a sample: weights, population_size or sampling_fraction, and no register",
     "original": "the original file (original=..., --original FILE)",
+    "shared_records": "released records that are in the original, and none is",
     "sensitive_categories": "sensitive variables with categories",
     "neighbours": "a limit on neighbours in the policy (neighbours=15)",
 }
@@ -187,8 +188,8 @@ class Measure:
 
     @property
     def all_needs(self) -> tuple[str, ...]:
-        """What it needs; of two files also the original."""
-        return (*self.needs, *(("original",) if self.files == 2 else ()))
+        """What it needs; of two files also the original, and records that both have."""
+        return (*self.needs, *(("original", "shared_records") if self.files == 2 else ()))
 
     @property
     def takes_progress(self) -> bool:

@@ -252,8 +252,8 @@ class Scenario(Declared):
             check.columns_exist(role, names, data.columns)
         if len(data) == 0:
             raise TacitaError("the file has no records; there is nothing to assess.")
-        if self.population_size is not None and self.population_size < len(data):
-            units = data.unit_places(self.person)[1]
+        if self.population_size is not None and self.population_size < (data.original_size or len(data)):
+            units = data.original_size or data.unit_places(self.person)[1]
             if self.population_size < units:
                 of = "records" if units == len(data) else "units"
                 raise TacitaError(

@@ -71,13 +71,26 @@ class Context(NamedTuple):
         """Whether there is what a measure needs."""
         if need in ("register", "original"):
             return getattr(self, need) is not None
+        if need == "shared_records":
+            return self.shares_records
         if need == "sample":
-            return bool(self.scenario.sets) and self.table(next(iter(self.scenario.sets.values())).keys).source not in ("census", "register")
+            return bool(self.scenario.sets) and self.table(next(iter(self.scenario.sets.values())).keys).source not in (
+                "census",
+                "register",
+            )
         if need == "neighbours":
             return self.policy.neighbours is not None
         if need == "sensitive_categories":
             return any(self.data.scale(name) != "numeric" for name in self.scenario.sensitive)
         return bool(getattr(self.scenario, need))
+
+    @property
+    def shares_records(self) -> bool:
+        """Whether some released record has a number that is in the original; without numbers rows belong together."""
+        if self.original is None:
+            return False
+        numbered = any(data.numbers_of_records is not None for data in (self.data, self.original))
+        return not numbered or bool(np.isin(self.data.record, self.original.record).any())
 
     def lacks(self, measure: Measure) -> list[str]:
         """What a measure needs and is not there."""
@@ -143,6 +156,8 @@ def assess(
         cautions += result.cautions
     not_measured = (*not_measured, *_hidden_keys(keys, context, further))
     cautions += [*_no_limit_on_sensitive(scenario, limits), *_undeclared_identifiers(data, scenario)]
+    if original is not None and not context.shares_records:
+        cautions.append("no released record is in the original: nothing was compared record by record.")
     progress(1.0, "done")
     noted = tuple(dict.fromkeys(cautions))
     return RiskProfile(scenario, limits, data.record, tuple(parts), household, further, not_measured, noted)

@@ -215,8 +215,19 @@ class RiskProfile(Result):
                 violations += self._unsafe_by(result)
         columns["violations"] = violations
         for result in self.further.values():
-            columns |= result.record_columns()
+            columns |= self._of_every_record(result)
         return frame.table(columns)
+
+    def _of_every_record(self, result: Result) -> dict[str, Any]:
+        """What a result says of each record, missing for those that it leaves out, as they are in no original."""
+        columns = result.record_columns()
+        numbers: Ints = getattr(result, "record", self.record)
+        if not columns or np.array_equal(numbers, self.record):
+            return columns
+        place = {number: row for row, number in enumerate(numbers.tolist())}
+        rows = np.array([place.get(number, -1) for number in self.record.tolist()])
+        spread = frame.take_or_missing(frame.table(columns), rows)
+        return {name: spread[name] for name in spread.columns}
 
     def _unsafe_by(self, result: Result) -> Bools:
         """By record: whether a result says that it is not safe; records that it leaves out are not unsafe by it."""

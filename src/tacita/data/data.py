@@ -108,6 +108,9 @@ class Data:
     units: Ints | None = None
     """By record the number of its unit (person, firm) before the first step of a plan, so that a file in which the
     identifier was removed or changed still counts units; None: the identifier says it."""
+    original_size: int | None = None
+    """How many units the file had before a step added or dropped records: so many make up the population by N/n; None:
+    as many as it has."""
     memory: dict[Any, Any] | None = field(default=None, init=False, repr=False)
     """What was worked out once and is used again while a file is assessed; None: nothing is kept."""
 
@@ -315,6 +318,7 @@ class Data:
             numbers_of_records=self.record[rows],
             original_weights=None if weights is None else weights._replace(values=weights.values[rows]),
             units=None if self.units is None else self.units[rows],
+            original_size=self.original_size,
         )
 
     def rebuilt(self) -> Data:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from tacita import check
@@ -51,15 +53,46 @@ def _by_column(original: Data, released: Data, unit: str) -> Ints:
     return np.where(np.isnan(y), -1, place[np.where(np.isnan(y), 0.0, y).astype(np.int64)])
 
 
-def paired(original: Data, released: Data, unit: str | None) -> Ints:
-    """For each released record the row of its original; an error if one has none."""
-    rows = same_unit(original, released, unit)
-    if not len(rows):
+class Shared(NamedTuple):
+    """The records that two files have in common, in the order of the released one."""
+
+    original: Ints
+    """Their rows in the original."""
+    released: Ints
+    """Their rows in the released file."""
+    new: int
+    """Released records that are not in the original."""
+
+
+def shared_records(original: Data, released: Data, unit: str | None) -> Shared:
+    """The records that both files have; an error if they have none in common.
+
+    A step can drop records and add others: those that it added have no original to be compared with.
+
+    >>> import numpy as np, polars as pl
+    >>> firms = Data(pl.DataFrame({"turnover": [1, 2, 3]}), numbers_of_records=np.array([1, 2, 3]))
+    >>> released = Data(pl.DataFrame({"turnover": [3, 9, 1]}), numbers_of_records=np.array([3, 4, 1]))
+    >>> shared_records(firms, released, None)
+    Shared(original=array([2, 0]), released=array([0, 2]), new=1)
+    """
+    own = same_unit(original, released, unit)
+    if not len(own):
         raise TacitaError("the released file has no records.")
-    alone = int((rows < 0).sum())
-    if alone:
+    rows = np.flatnonzero(own >= 0)
+    if not len(rows):
         raise TacitaError(
-            f"every released record must have its original; {check.counted(alone, 'record')} "
-            f"{'has' if alone == 1 else 'have'} none, check the record numbers or name another column with unit=...."
+            "no released record is in the original, so there is nothing to compare; check the record numbers or name "
+            "another column with unit=...."
         )
-    return rows
+    return Shared(own[rows], rows, len(own) - len(rows))
+
+
+def new_records_caution(count: int) -> tuple[str, ...]:
+    """That some released records have no original; nothing where all of them have one."""
+    if not count:
+        return ()
+    are = "is" if count == 1 else "are"
+    return (
+        f"{check.counted(count, 'released record')} {are} not in the original: what is compared record by record is "
+        f"compared for the others.",
+    )

@@ -398,6 +398,12 @@ def take(frame: Frame, rows: Ints) -> Frame:
     return frame[rows]
 
 
+def take_or_missing(frame: Frame, rows: Ints) -> Frame:
+    """Some rows, in the order given; a row of missing values for -1."""
+    places = pl.Series(np.where(rows < 0, 0, rows)).set(pl.Series(rows < 0), None)
+    return frame.select(pl.all().gather(places))
+
+
 def beside(left: Frame, right: Frame) -> Frame:
     """The columns of two frames of equal length beside each other; clashing names of the right one are marked."""
     taken = {*left.columns, *right.columns}

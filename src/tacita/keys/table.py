@@ -145,7 +145,8 @@ def _checked_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> Ke
     as_they_were = uses_original_weights(data, scenario)
     weights = data.once(("weights", scenario.weight, as_they_were), lambda: population_weights(data, scenario))
     unit = repeated_units(data, scenario)
-    table = table_of(InMemory(data, weights), scenario, names, unit=unit, weights=weights)
+    size = data.original_size
+    table = table_of(InMemory(data, weights), scenario, names, unit=unit, weights=weights, original_size=size)
     if as_they_were:
         table = replace(table, source="original_weights")
     keys_not_valid, weights_not_valid = _perturbed(data, names, None if as_they_were else scenario.weight)
@@ -161,10 +162,12 @@ def table_of(
     *,
     unit: Ints | None = None,
     weights: Floats | None = None,
+    original_size: int | None = None,
 ) -> KeyTable:
     """The key table of any source, whose keys and weights are as they must be.
 
     Where units have several records, `unit` is by record the place of its unit, and `weights` are those of the records.
+    `original_size` is the number of units that stood for the population before some were added or dropped.
     """
     rule = scenario.missing
     codes, values, totals, row = source.grouped(names, incomplete_apart=rule.name == "no_match")
@@ -180,7 +183,7 @@ def table_of(
     if totals.shape[1] > 1:
         F, origin = counted[:, 1], "weights"
     elif scenario.population_size is not None:
-        size = len(row) if unit is None else int(unit.max()) + 1
+        size = original_size or (len(row) if unit is None else int(unit.max()) + 1)
         F, origin = f * (scenario.population_size / size), "population_size"
     elif scenario.sampling_fraction is not None:
         F, origin = f / scenario.sampling_fraction, "sampling_fraction"

@@ -128,6 +128,11 @@ class Step(Declared, ABC):
         """Whether every record is still there afterwards, in the order in which it was."""
         return True
 
+    @property
+    def adds_records(self) -> bool:
+        """Whether it may add records; it numbers them from beyond all numbers of `context.original` and the data."""
+        return False
+
     @abstractmethod
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with this done to it; a plan gives it codes for not applicable of the scenario as declared ones."""

@@ -84,8 +84,10 @@ def advance(state: State, step: Step, progress: Progress = no_progress) -> State
     context = Context(scenario, state.policy, state.draws.step(step.label), before, progress)
     given = with_codes(now, scenario)
     made = applied(step, given, context)
+    _check_numbers(step, made.data, state)
     known = replace(made.data, variables=_variables_after(scenario, now, given, made.data))
     fresh = _with_units(known.with_perturbed(now.perturbed | made.perturbed), now)
+    fresh = _with_original_size(fresh, state)
     done = changes(now, fresh, step, made)
     log.info("step %s: %d cells changed", step.label, sum(done.cells.values()))
     fresh = _with_original_weights(fresh, done, state)
@@ -93,6 +95,26 @@ def advance(state: State, step: Step, progress: Progress = no_progress) -> State
     if remaining is None:
         raise TacitaError(f"step {step.label!r} removes every key of the scenario; keep at least one key.")
     return replace(state, data=fresh, scenario=remaining, steps=(*state.steps, step), changes=(*state.changes, done))
+
+
+def _check_numbers(step: Step, made: Data, state: State) -> None:
+    """Every record has a number of its own, and one that a step added none that was ever somebody else's."""
+    numbers = np.unique(made.record)
+    added = ~np.isin(numbers, state.data.record)
+    if len(numbers) < len(made) or np.isin(numbers[added], state.original.record).any():
+        free = int(max(state.original.record.max(initial=0), state.data.record.max(initial=0))) + 1
+        raise TacitaError(
+            f"step {step.label!r} gives a record a number that another has or had; number records that it adds from "
+            f"{free:,} on."
+        )
+
+
+def _with_original_size(fresh: Data, state: State) -> Data:
+    """The data with the number of units before the first step, once a step has added or dropped records."""
+    size = state.data.original_size
+    if size is None and len(fresh) == len(state.data):
+        return fresh
+    return replace(fresh, original_size=size or state.data.unit_places(state.scenario.person)[1])
 
 
 def _with_original_weights(fresh: Data, done: Changes, state: State) -> Data:

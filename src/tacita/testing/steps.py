@@ -23,7 +23,7 @@ CODE = -98765
 def check_step(step: Step, data: Any, scenario: Scenario) -> None:
     """Nothing if the step keeps its contract; an AssertionError that says what it does not keep.
 
-    What the step declares (`draws`, `adds_missing`, `keeps_records`) is held against what it does, both ways: with
+    What the step declares (`draws`, `adds_missing`, `keeps_records`, `adds_records`) is held against what it does, both ways: with
     another seed a step that draws gives other data, and a step that does not gives the same. The file should be large
     enough for the step to change something.
 
@@ -96,7 +96,9 @@ def _check_account(step: Step, release: Release) -> None:
     (change,) = release.changes
     _require(isinstance(step.version, int) and step.version >= 1, "has a version that is no whole number from 1 on")
     _require(change.version == step.version, "is logged with another version than its own")
-    changed = change.cells or change.records_removed or change.variables_removed or change.reordered
+    changed = (
+        change.cells or change.records_removed or change.records_added or change.variables_removed or change.reordered
+    )
     _require(change.mechanisms or not changed, "changes data and reports no mechanism")
     named = {name for each in change.mechanisms for name in each["variables"]}
     _require(set(change.cells) <= named, "changes variables that no mechanism names")
@@ -112,15 +114,16 @@ def _check_file(step: Step) -> None:
 
 
 def _check_records(step: Step, data: Data, release: Release) -> None:
-    made = release.data.record.tolist()
-    _require(set(made) <= set(data.record.tolist()), "invents records")
-    _require(not step.keeps_records or made == data.record.tolist(), "drops or reorders records without declaring it")
+    made, given = release.data.record, data.record
+    known = made[np.isin(made, given)]
+    _require(step.adds_records or len(known) == len(made), "adds records without declaring it")
+    _require(not step.keeps_records or np.array_equal(known, given), "drops or reorders records without declaring it")
 
 
 def _check_smallest(step: Step, data: Data, scenario: Scenario) -> None:
     """A file of one record is protected or refused in one sentence."""
     made = _data_unless_refused(lambda: _applied(step, data.take(np.array([0])), scenario).data)
-    _require(made is None or len(made) <= 1, "makes several records of one")
+    _require(made is None or step.adds_records or len(made) <= 1, "makes several records of one")
 
 
 def _check_not_applicable(step: Step, data: Data, scenario: Scenario, release: Release) -> None:

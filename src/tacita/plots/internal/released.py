@@ -35,7 +35,7 @@ class _Pairs(NamedTuple):
 
 
 def _pairs(original: Any, released: Any, variables: Any) -> list[_Pairs]:
-    first, second = aligned(original, released)
+    first, second, *_ = aligned(original, released)
     names = check.names("variables", variables)
     if not names:
         raise TacitaError("variables must name at least one column; pass variables=[...].")

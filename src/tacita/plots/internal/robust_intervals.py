@@ -16,7 +16,7 @@ from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.comparison import number_columns
-from tacita.distance.truth import paired
+from tacita.distance.truth import shared_records
 from tacita.plots.cloud import MOST_POINTS
 from tacita.plots.internal.values import INTERNAL
 from tacita.plots.theme import INK, QUIET, SAFE, UNSAFE, themed
@@ -51,10 +51,11 @@ def _scaled(result: Any, original: Any, released: Any, pair: Any, unit: str | No
     if len(wanted) != 2 or any(name not in names for name in wanted):
         raise TacitaError(f"pair must be two of the variables measured, {check.quoted(names)}; got {pair!r}.")
     first, second = Data.of(original), Data.of(released)
-    if not np.array_equal(second.record, result.record):
+    was, now, _ = shared_records(first, second, unit)
+    if not np.array_equal(second.record[now], result.record):
         raise TacitaError("pass the files that were measured; the released records are others.")
-    y = number_columns(second, names, "released")
-    x = number_columns(first, names, "original")[paired(first, second, unit)]
+    y = number_columns(second, names, "released")[now]
+    x = number_columns(first, names, "original")[was]
     rows = np.flatnonzero(result.compared)
     by = x[rows] if result.scale == "original" else y[rows]
     drawn = (names.index(wanted[0]), names.index(wanted[1]))

@@ -190,7 +190,9 @@ def sensitive_categories(data: Data, scenario: Scenario, sensitive: Any) -> tupl
 
 
 @measure(
-    needs=("keys", "sensitive"), called_for="sensitive_categories", limit=at_least("smallest", "the smallest l of any variable")
+    needs=("keys", "sensitive"),
+    called_for="sensitive_categories",
+    limit=at_least("smallest", "the smallest l of any variable"),
 )
 def l_diversity(
     data: Any,

@@ -118,7 +118,9 @@ class Likeness(Result):
 
 
 @measure(
-    needs=("keys", "sensitive"), called_for="sensitive_categories", limit=at_most("worst", "the greatest beta of any variable")
+    needs=("keys", "sensitive"),
+    called_for="sensitive_categories",
+    limit=at_most("worst", "the greatest beta of any variable"),
 )
 def likeness(
     data: Any,

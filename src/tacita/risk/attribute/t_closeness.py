@@ -114,7 +114,9 @@ class TCloseness(Result):
         return {name: {"t": t, "compared_as": self.scale[name]} for name, t in self.t.items()}
 
 
-@measure(needs=("keys", "sensitive"), called_for="sensitive", limit=at_most("greatest", "the greatest t of any variable"))
+@measure(
+    needs=("keys", "sensitive"), called_for="sensitive", limit=at_most("greatest", "the greatest t of any variable")
+)
 def t_closeness(
     data: Any,
     scenario: Scenario,

@@ -14,6 +14,7 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.change import UNITS, nominal_change, numeric_change, numeric_unit, ordinal_change
 from tacita.distance.comparison import check_sizes, common_codes
+from tacita.distance.truth import new_records_caution
 from tacita.keys.table import key_table
 from tacita.measures import measure
 from tacita.parameters import AtLeast, Doc, OneOf
@@ -186,7 +187,7 @@ def categorical_confidentiality(
     >>> found.count.tolist(), found.loss.tolist(), found.unsafe.tolist()
     ([2.0, 2.0, 2.0, 1.0], [0.0, 0.0, 0.5, 0.0], [False, False, False, True])
     """
-    first, second = aligned(original, released)
+    first, second, new, rows = aligned(original, released)
     keyed = checked(scenario).keys if keys is None else check.names("keys", keys)
     names = check.names("variables", variables) or keyed
     check.one_of("unit", unit, UNITS)
@@ -195,7 +196,8 @@ def categorical_confidentiality(
     if limit is None:
         raise TacitaError("the policy has no k, so nothing is unsafe; pass k=.")
     progress(0.0, "counting keys")
-    table = key_table(second, scenario, keyed, register=None if register is None else Data.of(register))
+    # A record hides among all released ones, whether they have an original or not.
+    table = key_table(released, scenario, keyed, register=None if register is None else Data.of(register))
     progress(0.5, "comparing variables")
     check.columns_exist("variables of the original file", names, first.columns)
     check.columns_exist("variables of the released file", names, second.columns)
@@ -203,7 +205,7 @@ def categorical_confidentiality(
     return CategoricalConfidentiality(
         keys=table.keys,
         record=first.record,
-        count=table.per_record(table.population_count if population else table.sample_count),
+        count=table.per_record(table.population_count if population else table.sample_count)[rows],
         population=population,
         source=table.source,
         rule=str(table.rule),
@@ -211,7 +213,7 @@ def categorical_confidentiality(
         changes=tuple(change for change, _ in parts),
         unit=unit,
         limits=Limits(k=limit, vertical=True),
-        count_cautions=table.cautions,
+        count_cautions=(*table.cautions, *new_records_caution(new)),
     )
 
 

@@ -61,9 +61,10 @@ def cell_confidentiality(
         raise TacitaError(f"cells have one value each; got {check.quoted(names)}, pass keys=[...] with one name.")
     if not len(Data.of(original)):
         raise TacitaError("the table has no cells; there is nothing to compare.")
-    first, second = aligned(original, released)
+    files = aligned(original, released)
+    first, second, *_ = files
     check.columns_exist("keys", names, first.columns)
     check.columns_exist("lower and upper", (lower, upper), second.columns)
     low, high = (second.numbers(name)[:, None] for name in (lower, upper))
     check_ends(low, high, second)
-    return midpoint_confidentiality(first, second, scenario, Intervals(names, low, high), given, progress)
+    return midpoint_confidentiality(files, scenario, Intervals(names, low, high), given, progress)

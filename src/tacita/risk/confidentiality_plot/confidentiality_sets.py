@@ -15,7 +15,6 @@ from tacita.progress import Progress, no_progress
 from tacita.progress import part as part_of
 from tacita.result import Result, Table
 from tacita.risk.confidentiality_plot.confidentiality import confidentiality
-from tacita.risk.confidentiality_plot.files import aligned
 from tacita.risk.confidentiality_plot.options import shared_options
 from tacita.risk.confidentiality_plot.result import Confidentiality
 from tacita.risk.confidentiality_plot.tables import ks_text, rank_text
@@ -151,10 +150,9 @@ def confidentiality_sets(
     sets = check.mapping("key_sets", key_sets)
     if not sets:
         raise TacitaError("name at least one set of keys; pass key_sets={'small': [...], 'large': [...]}.")
-    first, second = aligned(original, released)
     found = {}
     for index, (name, keys) in enumerate(sets.items()):
         share = part_of(progress, index / len(sets), (index + 1) / len(sets))
         keys = numeric_keys("confidentiality_sets", scenario, check.names(f"keys of {name!r}", keys))
-        found[name] = confidentiality(first, second, scenario, keys=keys, progress=share, **given)
+        found[name] = confidentiality(original, released, scenario, keys=keys, progress=share, **given)
     return ConfidentialitySets(found)

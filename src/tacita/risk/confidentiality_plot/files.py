@@ -11,6 +11,7 @@ from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.distances import log_scale
+from tacita.distance.truth import new_records_caution, shared_records
 from tacita.risk.confidentiality_plot.pairing_checks import pairing_cautions
 from tacita.risk.confidentiality_plot.scale import (
     LOGS,
@@ -58,7 +59,7 @@ def compared(
     size: str | None,
 ) -> Compared:
     """Both files' records with all keys, on the scale asked for; what does not fit is left out and counted."""
-    first, second = aligned(original, released)
+    first, second, new, _ = aligned(original, released)
     _check_columns(first, second, names, by, size)
     check.one_of("metric", metric, METRICS)
     check.one_of("zeros", zeros, ZEROS)
@@ -80,27 +81,39 @@ def compared(
         released_size=second.numbers(size or names[0])[rows],
         size_name=size or names[0],
         left_out=len(first) - len(rows),
-        pairing_cautions=pairing_cautions(first, second, by, x, y),
+        pairing_cautions=(*pairing_cautions(first, second, by, x, y), *new_records_caution(new)),
     )
 
 
-def aligned(original: Any, released: Any) -> tuple[Data, Data]:
-    """Both files with the records of the original in its order, matched by record number."""
+class Aligned(NamedTuple):
+    """The records that both files have, in the order of the original."""
+
+    original: Data
+    released: Data
+    new: int
+    """Released records that are not in the original."""
+    rows: Ints
+    """By record: its row in the released file."""
+
+
+def aligned(original: Any, released: Any) -> Aligned:
+    """The records that both files have, in the order of the original, matched by record number.
+
+    Files without record numbers belong together row by row, and then must be equally long.
+    """
     first, second = Data.of(original), Data.of(released)
     if len(first) == 0:
         raise TacitaError("the original file has no records; there is nothing to compare.")
     if np.array_equal(first.record, second.record):
-        return first, second
-    order = np.argsort(second.record, kind="stable")
-    position = np.searchsorted(second.record[order], first.record)
-    found = position < len(order)
-    found[found] = second.record[order][position[found]] == first.record[found]
-    if not found.all() or len(first) != len(second):
+        return Aligned(first, second, 0, np.arange(len(second), dtype=np.int64))
+    if first.numbers_of_records is None and second.numbers_of_records is None:
         raise TacitaError(
             f"the released file must have the records of the original; it has {len(second):,} for {len(first):,}, "
             f"compare files of the same units."
         )
-    return first, second.take(order[position])
+    was, now, new = shared_records(first, second, None)
+    order = np.argsort(was, kind="stable")
+    return Aligned(first.take(was[order]), second.take(now[order]), new, now[order])
 
 
 def _on_scale(x: Floats, y: Floats, log: bool | str, zeros: str) -> tuple[Floats, Floats, Ints]:

@@ -57,14 +57,15 @@ def interval_confidentiality(
     ([2, 2, 2, 1], [0.25, 0.042, 0.107, 0.167], [0.5, 0.42, 0.36, 1.0])
     """
     given = shared_options("interval_confidentiality", confidentiality, options, "intervals={'turnover': (...)}")
-    first, second = aligned(original, released)
+    files = aligned(original, released)
+    first, second, *_ = files
     named = _ends(intervals)
     columns = [column for pair in named.values() for column in pair]
     check.columns_exist("intervals", columns, second.columns)
     check.columns_exist("keys", list(named), first.columns)
     lower, upper = (np.column_stack([second.numbers(pair[at]) for pair in named.values()]) for at in (0, 1))
     check_ends(lower, upper, second)
-    return midpoint_confidentiality(first, second, scenario, Intervals(tuple(named), lower, upper), given, progress)
+    return midpoint_confidentiality(files, scenario, Intervals(tuple(named), lower, upper), given, progress)
 
 
 def _ends(intervals: Any) -> dict[str, tuple[str, str]]:

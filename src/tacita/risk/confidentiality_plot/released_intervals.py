@@ -16,9 +16,11 @@ from tacita import check, frame
 from tacita.arrays import Bools, Floats
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.distance.truth import new_records_caution
 from tacita.progress import Progress
 from tacita.result import percent
 from tacita.risk.confidentiality_plot.confidentiality import confidentiality
+from tacita.risk.confidentiality_plot.files import Aligned
 from tacita.risk.confidentiality_plot.result import Confidentiality
 from tacita.scenario import Scenario
 
@@ -80,9 +82,10 @@ def check_ends(lower: Floats, upper: Floats, data: Data) -> None:
 
 
 def midpoint_confidentiality(
-    first: Data, second: Data, scenario: Scenario, intervals: Intervals, options: Mapping[str, Any], progress: Progress
+    files: Aligned, scenario: Scenario, intervals: Intervals, options: Mapping[str, Any], progress: Progress
 ) -> IntervalConfidentiality:
     """The confidentiality of the midpoints, with the width of each interval."""
+    first, second, new, _ = files
     keys, lower, upper = intervals
     # Half each, so that the sum cannot overflow.
     middle = lower / 2.0 + upper / 2.0
@@ -99,4 +102,5 @@ def midpoint_confidentiality(
     width = np.divide(wide, length, out=np.full(len(rows), np.inf), where=length > 0)
     covered = np.asarray(((lower[rows] <= x) & (x <= upper[rows])).all(axis=1))
     fields = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+    fields["pairing_cautions"] += new_records_caution(new)
     return IntervalConfidentiality(**fields, width=np.where(wide == 0, 0.0, width), covered=covered)

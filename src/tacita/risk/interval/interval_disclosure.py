@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.data import Data
 from tacita.distance.comparison import number_columns
 from tacita.distance.scenario_keys import NumericKeys, Unit, numeric_keys
-from tacita.distance.truth import paired
+from tacita.distance.truth import new_records_caution, shared_records
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc, checked_options
 from tacita.progress import Progress, no_progress
@@ -50,7 +50,9 @@ class IntervalDisclosure(Result):
     missing: Bools
     """By released record and variable: whether the original or the released value is missing."""
     record: Ints
-    """The number of each released record."""
+    """The number of each released record that is in the original."""
+    cautions: tuple[str, ...] = ()
+    """That some released records are not."""
 
     @cached_property
     def all_inside(self) -> Bools:
@@ -191,16 +193,26 @@ def interval_disclosure(
     width = checked_options(interval_disclosure, {"k": k})["k"]
     names = numeric_keys("interval_disclosure", scenario, keys)
     progress(0.0, "comparing values")
-    x, y, record = pairs_of_values(original, released, names, unit)
+    x, y, record, cautions = pairs_of_values(original, released, names, unit)
     inside = within(x, y, width * standard_deviation(y))
-    return IntervalDisclosure(names, width, inside, np.isnan(x) | np.isnan(y), record)
+    return IntervalDisclosure(names, width, inside, np.isnan(x) | np.isnan(y), record, cautions)
 
 
-def pairs_of_values(
-    original: Any, released: Any, names: tuple[str, ...], unit: str | None
-) -> tuple[Floats, Floats, Ints]:
-    """The original and the released values of each released record, and its number."""
+class Pairs(NamedTuple):
+    """The records that are in both files, in the order of the released one."""
+
+    original: Floats
+    """Their original values, one column per variable."""
+    released: Floats
+    record: Ints
+    """Their numbers in the released file."""
+    cautions: tuple[str, ...]
+    """That some released records are not in the original."""
+
+
+def pairs_of_values(original: Any, released: Any, names: tuple[str, ...], unit: str | None) -> Pairs:
+    """The original and the released values of each released record that is in the original, and its number."""
     original, released = Data.of(original), Data.of(released)
-    y = number_columns(released, names, "released")
-    x = number_columns(original, names, "original")[paired(original, released, unit)]
-    return x, y, released.record
+    x, y = number_columns(original, names, "original"), number_columns(released, names, "released")
+    was, now, new = shared_records(original, released, unit)
+    return Pairs(x[was], y[now], released.record[now], new_records_caution(new))

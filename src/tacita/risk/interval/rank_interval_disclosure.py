@@ -51,7 +51,9 @@ class RankIntervalDisclosure(Result):
     """By released record and variable: |rank of the original - rank of the released value| in percent of the records
     that show both; NaN where one is missing."""
     record: Ints
-    """The number of each released record."""
+    """The number of each released record that is in the original."""
+    cautions: tuple[str, ...] = ()
+    """That some released records are not."""
 
     @cached_property
     def missing(self) -> Bools:
@@ -192,8 +194,8 @@ def rank_interval_disclosure(
     percents = _percentages(widths)
     names = numeric_keys("rank_interval_disclosure", scenario, keys)
     progress(0.0, "comparing ranks")
-    x, y, record = pairs_of_values(original, released, names, unit)
-    return RankIntervalDisclosure(names, percents, rank_difference(x, y), record)
+    x, y, record, cautions = pairs_of_values(original, released, names, unit)
+    return RankIntervalDisclosure(names, percents, rank_difference(x, y), record, cautions)
 
 
 def _percentages(widths: Any) -> tuple[float, ...]:

@@ -68,7 +68,9 @@ class RobustIntervalDisclosure(Result):
     crowded: Bools
     """By released record: whether enough other released records are near."""
     record: Ints
-    """The number of each released record."""
+    """The number of each released record that is in the original."""
+    cautions: tuple[str, ...] = ()
+    """That some released records are not."""
 
     @cached_property
     def unsafe(self) -> Bools:
@@ -229,7 +231,7 @@ def robust_interval_disclosure(
     width, near, least, scale = checked_options(robust_interval_disclosure, options).values()
     names = numeric_keys("robust_interval_disclosure", scenario, keys)
     progress(0.0, "comparing values")
-    x, y, record = pairs_of_values(original, released, names, unit)
+    x, y, record, cautions = pairs_of_values(original, released, names, unit)
     compared: Bools = np.asarray(~(np.isnan(x) | np.isnan(y)).any(axis=1))
     # By record number: means and covariances do not depend on the order of the file then, not in the last bit either.
     rows = np.argsort(record, kind="stable")
@@ -259,6 +261,7 @@ def robust_interval_disclosure(
         _spread_out(inside, rows, every, False),
         _spread_out(crowded, rows, every, False),
         record,
+        cautions,
     )
 
 

@@ -37,6 +37,8 @@ class Files(NamedTuple):
     """By position in that order: the row of the released file."""
     unit: Ints | None = None
     """By row of the original: its unit (person, firm), where a unit has several records; None where none has."""
+    external: bool = False
+    """Whether the original is a file of the intruder, with other records."""
 
     def rows_of(self, positions: Ints) -> Ints:
         """Rows of the caller's original from positions in the ordered one; -1 stays."""
@@ -83,6 +85,7 @@ class Files(NamedTuple):
             "correct": None if self.own is None else self.in_rows(correct),
             "own": self.own,
             "partners": None if self.own is None else self.in_rows(self._partners()),
+            "new": 0 if self.own is None or self.external else int((self.own < 0).sum()),
         }
 
     def _partners(self) -> Ints:
@@ -102,7 +105,7 @@ def two_files(
     x_order, y_order = (np.argsort(data.record, kind="stable") for data in (original, released))
     # An intruder's own file need not have the scenario's identifier, and its records are units of their own.
     several = repeated_units(original, scenario) if scenario.person in original.columns else None
-    return Files(original, released, keys, own, x_order, y_order, several)
+    return Files(original, released, keys, own, x_order, y_order, several, external)
 
 
 def keys_of_distance(measure: str, scenario: Any, keys: Any, distance: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
+from tacita.distance.truth import new_records_caution
 from tacita.result import Result, number, percent
 
 
@@ -41,6 +42,8 @@ class Linkage(Result):
     `person` repeats over records."""
     missing: int
     """Released records with a missing value in the variables."""
+    new: int = 0
+    """Released records that are not in the original file, and so are nobody there; none of an intruder's own file."""
 
     @property
     def links(self) -> int:
@@ -79,8 +82,8 @@ class Linkage(Result):
 
     @property
     def share_correct(self) -> float:
-        """The same as a share of the released records."""
-        return self.expected_correct / len(self.record)
+        """The same as a share of the released records, those left out that are not in the original file."""
+        return self.expected_correct / max(len(self.record) - self.new, 1)
 
     @property
     def guessed(self) -> float:
@@ -90,7 +93,7 @@ class Linkage(Result):
     @property
     def headline(self) -> str:
         """How many records are linked, rightly if that is known."""
-        n = len(self.record)
+        n = len(self.record) - self.new
         if self.correct is None:
             return f"{self._linked()}; whether rightly is not known"
         return (
@@ -100,6 +103,11 @@ class Linkage(Result):
 
     def _linked(self) -> str:
         return f"{self.links:,} of {len(self.record):,} released records are linked to one record ({self.how})"
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """That some released records are not in the original file."""
+        return new_records_caution(self.new)
 
     def sentences(self) -> list[str]:
         """Links of every kind, and what could not be linked."""

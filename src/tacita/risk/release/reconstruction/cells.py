@@ -120,12 +120,14 @@ class Protected:
 
 @dataclass(frozen=True, eq=False)
 class Files:
-    """Both files in the order of the released one."""
+    """The records that both files have, in the order of the released one."""
 
     original: Data
     released: Data
     rows: Ints
-    """By released record: its row in the original file."""
+    """By record: its row in the original file."""
+    released_rows: Ints
+    """By record: its row in the released file, in which there can be others that are new."""
     household: str | None
     """The identifier of the household, if it is released."""
     rules: Any = None

@@ -12,7 +12,7 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Bools, Ints
 from tacita.data import Data
-from tacita.distance.truth import paired
+from tacita.distance.truth import new_records_caution, shared_records
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress, part
@@ -227,7 +227,8 @@ def reconstruction(
     of rows and identifiers, declared relations and totals, another release, and on request a learner. A rule counts if
     an intruder would trust it, from the rows that show both, and if the office, who knows the truth, finds that it is
     right significantly more often than a guess without it. What it gets right is given back; what it gets wrong is
-    printed beside, and so are cells of which rules that do not count would mislead an intruder.
+    printed beside, and so are cells of which rules that do not count would mislead an intruder. Records that are in one
+    of the files only are left out.
 
     Reference: the attack is the one of inference or attribute disclosure by deterministic and statistical relations;
     Hundepool et al. (2012), Statistical Disclosure Control, Wiley, sections 3.3 and 3.6.
@@ -254,16 +255,18 @@ def reconstruction(
     ordered = sorted(found, key=lambda each: (-each.right, len(each.columns)))
     determined = determining_columns(files, chosen)
     cautions = (*cautions, *(determined_caution(name, columns) for name, columns in determined.items()))
-    return Reconstruction(files.released.record, told, tuple(ordered), cautions, determined)
+    cautions = (*cautions, *new_records_caution(len(released) - len(files)))
+    return Reconstruction(released.record, told, tuple(ordered), cautions, determined)
 
 
 def files_of(original: Data, released: Data, scenario: Scenario, unit: str | None = None, rules: Any = ()) -> Files:
-    """Both files in the order of the released one."""
-    rows = paired(original, released, unit)
+    """The records that both files have, in the order of the released one."""
+    was, now, _ = shared_records(original, released, unit)
     household = scenario.household if scenario.household in released.columns else None
     known = Rules.of(rules)
     known.check_against(original)
-    return Files(original.take(rows), released, rows, household, known)
+    there = released if len(now) == len(released) else released.take(now)
+    return Files(original.take(was), there, was, now, household, known)
 
 
 @np.errstate(all="ignore")

@@ -45,7 +45,7 @@ def leaks_of_suppressed(
     found += housemate_leaks(files, variables, remaining)
     for leak in found:
         if not aside & set(leak.columns):
-            yield leak, rows_of[leak.variable][leak.right_cells]
+            yield leak, files.released_rows[rows_of[leak.variable][leak.right_cells]]
 
 
 def _blanks(protected: Protected) -> Protected:
