@@ -289,7 +289,7 @@ NAME_ONE = "name a column that identifies them with unit=...."
         ({"rows": 0}, f"original and released must have the same records, row by row; got 40 and 0, {NAME_ONE}"),
         (
             {"unit": "id", "ids": 1000},
-            "every released record must have its original; 40 records have none, check the record numbers or name "
+            "no released record is in the original, so there is nothing to compare; check the record numbers or name "
             "another column with unit=....",
         ),
         ({"infinite": True}, "keys must be finite; 'a' of the released file is not, correct it."),

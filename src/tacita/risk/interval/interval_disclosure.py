@@ -213,6 +213,6 @@ class Pairs(NamedTuple):
 def pairs_of_values(original: Any, released: Any, names: tuple[str, ...], unit: str | None) -> Pairs:
     """The original and the released values of each released record that is in the original, and its number."""
     original, released = Data.of(original), Data.of(released)
-    x, y = number_columns(original, names, "original"), number_columns(released, names, "released")
+    y, x = number_columns(released, names, "released"), number_columns(original, names, "original")
     was, now, new = shared_records(original, released, unit)
     return Pairs(x[was], y[now], released.record[now], new_records_caution(new))
