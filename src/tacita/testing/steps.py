@@ -23,9 +23,9 @@ CODE = -98765
 def check_step(step: Step, data: Any, scenario: Scenario) -> None:
     """Nothing if the step keeps its contract; an AssertionError that says what it does not keep.
 
-    What the step declares (`draws`, `adds_missing`, `keeps_records`, `adds_records`) is held against what it does, both ways: with
-    another seed a step that draws gives other data, and a step that does not gives the same. The file should be large
-    enough for the step to change something.
+    What the step declares (`draws`, `adds_missing`, `keeps_records`, `adds_records`) is held against what it does, both
+    ways: with another seed a step that draws gives other data, and a step that does not gives the same. The file should
+    be large enough for the step to change something.
 
     >>> import tacita as tc
     >>> survey = tc.household_survey(200, population=4000)

@@ -141,7 +141,8 @@ def _perturbed(data: Data, scenario: Scenario) -> str:
     were = f"keys {check.quoted(names)} were" if len(names) > 1 else f"key {check.quoted(names)} was"
     return (
         f"the {were} perturbed: how many released records lie near each other no longer says how many people look "
-        f"alike; limit record linkage against the original (distance_linkage) or neighbours in place of mixed_uniqueness."
+        f"alike; limit neighbours, or record linkage against the original (distance_linkage), in place of "
+        f"mixed_uniqueness."
     )
 
 
