@@ -244,7 +244,7 @@ def test_progress_goes_from_0_to_1() -> None:
 @pytest.mark.parametrize(
     ("scenario", "message"),
     [
-        (tc.Scenario(numeric_keys=["w"]), "assess needs categorical keys; pass keys=[...] in the scenario."),
+        (tc.Scenario(numeric_keys=["ww"]), "numeric_keys not in the data: 'ww'. Did you mean 'w'?"),
         (
             tc.Scenario(keys=["sex"], weight="ww", attack="M5"),
             "weight not in the data: 'ww'. Did you mean 'w'?",

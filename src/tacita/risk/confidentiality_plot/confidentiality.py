@@ -171,6 +171,7 @@ def _at_any_alpha(files: Compared, groups: list[Group], progress: Progress) -> d
         "ranked": np.bincount(files.stratum[~np.isnan(files.size)], minlength=len(files.labels)),
         "size": files.size_name,
         "left_out": files.left_out,
+        "not_judged": files.not_judged,
         "pairing_cautions": files.pairing_cautions,
     }
 

@@ -44,6 +44,8 @@ class Compared(NamedTuple):
     size_name: str
     left_out: int
     """Records that could not be compared."""
+    not_judged: int
+    """Those of them of which both files show some key."""
     pairing_cautions: tuple[str, ...]
     """Signs that the records of the two files are not the same units."""
 
@@ -65,6 +67,7 @@ def compared(
     check.one_of("zeros", zeros, ZEROS)
     x, y = (np.column_stack([data.numbers(name) for name in names]) for data in (first, second))
     _check_finite(x, y, names)
+    shown = ~(np.isnan(x) | np.isnan(y)).all(axis=1)
     x, y, rows = _on_scale(x, y, log, zeros)
     if not len(rows):
         raise TacitaError("no record has all keys in both files; there is nothing to compare.")
@@ -81,6 +84,7 @@ def compared(
         released_size=second.numbers(size or names[0])[rows],
         size_name=size or names[0],
         left_out=len(first) - len(rows),
+        not_judged=int(shown.sum() - shown[rows].sum()),
         pairing_cautions=(*pairing_cautions(first, second, by, x, y), *new_records_caution(new)),
     )
 

@@ -78,6 +78,8 @@ class Confidentiality(Result):
     """Whether the likelihood ratio was left out because of the number of pairs."""
     ranked: Ints
     """By stratum: units that have a size."""
+    not_judged: int = 0
+    """Those left out of which both files show some key: they can be recognised by it, and have no place in the plot."""
     pairing_cautions: tuple[str, ...] = ()
     """Signs that the records of the two files are not the same units."""
 
@@ -95,7 +97,18 @@ class Confidentiality(Result):
         count = int(self.unsafe.sum())
         found = check.counted(count, "record") if count else "no record"
         why = f"{found} in the unsafe zone of the confidentiality plot"
+        if self.share_unsafe <= limit and self.not_judged:
+            return (Verdict("confidentiality", limit, None, None, self._why_not_judged()),)
         return (Verdict("confidentiality", limit, self.share_unsafe, self.share_unsafe <= limit, why),)
+
+    def _why_not_judged(self) -> str:
+        some = check.counted(self.not_judged, "record")
+        have = "has" if self.not_judged == 1 else "have"
+        return (
+            f"{some} {have} a numeric key that is missing or has no logarithm, and so no place in the confidentiality "
+            f"plot, but show another; set neighbours = false in the policy and limit distance_linkage, which compares "
+            f"what both files show"
+        )
 
     def unsafe_records(self, policy: Any) -> Bools:
         """By record whether it lies in the unsafe zone."""
