@@ -66,7 +66,7 @@ def test_a_step_with_several_ways_tells_each(said: Callable[..., str]) -> None:
 
 def test_what_a_measure_needs_and_limits(said: Callable[..., str]) -> None:
     text = " ".join(said("measures", "l_diversity").split())
-    assert "It is a measure of a file under a scenario. It needs: sensitive." in text
+    assert "It is a measure of a file under a scenario. It needs: keys, sensitive." in text
     assert "must be at least the limit." in text
     assert "It is a measure of an original and what was released of it." in said("measures", "distance_linkage")
 

@@ -6,7 +6,7 @@ A column of numbers has no room for letters, so each letter becomes one whole nu
 
 The code is declared missing in the `Variable`, with the label of the letter or, if it has none, the letter itself.
 So the letters stay apart from each other and from plain missing, and one of them can be declared not applicable.
-Stata files get the letters back.
+Stata files and SAS transport files get the letters back; Stata has no ._.
 """
 
 from __future__ import annotations

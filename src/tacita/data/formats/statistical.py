@@ -24,7 +24,7 @@ from tacita import check, frame
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data.data import Scale, Variable, among_codes
-from tacita.data.formats import moments, special
+from tacita.data.formats import moments, special, transport
 from tacita.data.formats.loaded import Loaded, check_table
 from tacita.data.formats.moments import System
 from tacita.data.formats.text import check_encoding
@@ -86,6 +86,8 @@ def load(file: Path, encoding: str | None = None, catalog: Path | None = None) -
     remarks: dict[str, list[str]] = defaultdict(list)
     for some in _blocks(names, rows):
         values, facts = _call(form.reader, file, encoding, usecols=some)
+        if form.reader == "read_xport":
+            _put_letters(file, names, values, facts)
         facts.variable_value_labels |= {
             name: labels[base]
             for name in some
@@ -148,6 +150,17 @@ def _call(reader: str, file: Path, encoding: str | None, **options: Any) -> tupl
     if any("duplicated" in str(each.message) for each in caught):
         raise TacitaError(f"{file.name} names a column more than once; columns must be named once each.")
     return values, facts
+
+
+def _put_letters(file: Path, names: Sequence[str], values: dict[str, list[Any]], facts: Any) -> None:
+    """Put the special missing values of a transport file where the reader gave plain missing ones."""
+    places = [at for at, name in enumerate(names) if name in values]
+    records = len(values[names[places[0]]])
+    for at, marks in transport.read_marks(file, places, records).items():
+        there = np.flatnonzero(marks).tolist()
+        for row in there:
+            values[names[at]][row] = chr(marks[row])
+        facts.missing_user_values[names[at]] = sorted({chr(marks[row]) for row in there})
 
 
 def _catalog(file: Path, encoding: str | None) -> dict[str, dict[Any, str]]:

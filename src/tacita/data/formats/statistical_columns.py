@@ -76,6 +76,8 @@ class Written(NamedTuple):
     """Missing codes and ranges (SPSS)."""
     letters: Sequence[str] = ()
     """Special missing values that may occur (Stata)."""
+    marks: Any = None
+    """By record the byte of its special missing value, 0 where it has none (SAS); None: no record has one."""
 
 
 def written(data: Data, column: str, target: Target, file: str, remarks: Remarks) -> Written:
@@ -93,7 +95,9 @@ def written(data: Data, column: str, target: Target, file: str, remarks: Remarks
     else:
         made = _number(data, column, target, file, remarks)
     known = data.variable(column)
-    declared = bool(made.missing or made.letters) and any(map(known.is_missing, known.not_applicable))
+    declared = bool(made.missing or made.letters or made.marks is not None) and any(
+        map(known.is_missing, known.not_applicable)
+    )
     if declared or ("" in known.not_applicable and frame.missing(data.table, column).any()):
         remarks[NOT_APPLICABLE_LOST].append(column)
     labels = known.value_labels
@@ -159,12 +163,12 @@ def _number(data: Data, column: str, target: Target, file: str, remarks: Remarks
     specials = {code: letter for code in known.missing if (letter := special.letter_of(code)) is not None}
     if known.missing_ranges or len(specials) < len(known.missing):
         remarks[UNDECLARED].append(column)
-    lost = [code for code, letter in specials.items() if target.system == "sas" or letter == "_"]
+    if target.system == "sas":
+        return _for_sas(values, form, specials)
+    lost = [code for code, letter in specials.items() if letter == "_"]
     if lost and np.isin(values, lost).any():
         remarks["special missing values of {} are plain missing."].append(column)
     values = np.where(np.isin(values, lost), np.nan, values)
-    if target.system == "sas":
-        return Written(values, form)
     letters = {code: letter for code, letter in specials.items() if code not in lost}
     return Written(
         _for_stata(values, whole, letters), form, _stata_labels(labels, letters), (), tuple(letters.values())
@@ -188,6 +192,14 @@ def _within(data: Data, column: str, target: Target, file: str) -> Floats:
             "write Parquet."
         )
     return values
+
+
+def _for_sas(values: Floats, form: str | None, letters: Mapping[Any, str]) -> Written:
+    """Numbers as SAS takes them, with the signs of special missing values beside them."""
+    marks = np.zeros(len(values), dtype=np.uint8)
+    for code, letter in letters.items():
+        marks[values == code] = ord(letter.upper())
+    return Written(np.where(marks > 0, np.nan, values), form, marks=marks if marks.any() else None)
 
 
 def _for_stata(values: Floats, whole: bool, letters: Mapping[Any, str]) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 from tacita import check, frame
 from tacita.check import TacitaError
 from tacita.data.data import Data, Variable
-from tacita.data.formats import names
+from tacita.data.formats import names, transport
 from tacita.data.formats.statistical import FORMATS, PERTURBED
 from tacita.data.formats.statistical_columns import SAS, SPSS, STATA, Remarks, Target, Written, written
 from tacita.frame import Frame
@@ -83,6 +83,9 @@ def _write(suffix: str, path: Path, made: Mapping[str, Written], known: Mapping[
     try:
         if suffix == ".xpt":
             pyreadstat.write_xport(table, path, **options)
+            marked = {at: each.marks for at, each in enumerate(made.values()) if each.marks is not None}
+            if marked:
+                transport.write_marks(path, marked)
         elif suffix == ".dta":
             letters = {column: list(each.letters) for column, each in made.items() if each.letters}
             # Version 14: only the largest edition of Stata opens the files of version 15.

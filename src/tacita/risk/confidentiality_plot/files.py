@@ -67,7 +67,7 @@ def compared(
     check.one_of("zeros", zeros, ZEROS)
     x, y = (np.column_stack([data.numbers(name) for name in names]) for data in (first, second))
     _check_finite(x, y, names)
-    shown = ~(np.isnan(x) | np.isnan(y)).all(axis=1)
+    shown = np.asarray((~np.isnan(x) & ~np.isnan(y)).any(axis=1))
     x, y, rows = _on_scale(x, y, log, zeros)
     if not len(rows):
         raise TacitaError("no record has all keys in both files; there is nothing to compare.")
