@@ -262,6 +262,22 @@ def test_records_without_a_place_in_the_plot_are_not_called_safe() -> None:
     assert tc.Plan([NOISE]).apply(nothing, WHO, policy, seed=1).safe
 
 
+def test_files_in_another_order_are_not_called_safe(tmp_path: Path) -> None:
+    """Row by row every record would seem to be moved far, and no link to be right."""
+    tc.write(firms(), tmp_path / "firms.parquet")
+    tc.write(firms().take(np.random.default_rng(3).permutation(60)).table, tmp_path / "shuffled.parquet")
+    loose = tc.Policy(neighbours=1, perturbation=0.01)
+    linked = tc.Policy(neighbours=None, limits={"distance_linkage": 0.1})
+    for policy in (loose, linked):
+        found = tc.assess(tmp_path / "shuffled.parquet", WHO, policy, original=tmp_path / "firms.parquet")
+        assert found.verdicts()[-1].holds is None
+        assert found.not_assessed[-1].endswith("bring both files into the same order")
+        assert not found.safe
+    # With record numbers it is known who is who.
+    release = tc.Plan([tc.RandomOrder()]).apply(firms(), WHO, linked, seed=1)
+    assert release.verdict.startswith("NOT SAFE under this policy: distance_linkage")
+
+
 def test_the_riskiest_records_are_those_with_the_fewest_alike() -> None:
     data = pl.DataFrame({"turnover": [10.0, 10.0, 10.0, 50.0, 20.0, 20.0]})
     found = tc.assess(data, tc.Scenario(numeric_keys=["turnover"]))

@@ -16,10 +16,10 @@ import numpy as np
 
 from tacita import check, frame
 from tacita.assessment.cautions import cautions_of
+from tacita.assessment.original import rows_do_not_match, with_original_weights
 from tacita.assessment.profile import KeySetRisk, RiskProfile
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.data.data import OriginalWeights
 from tacita.keys.table import KeyTable, key_table
 from tacita.measures import (
     Measure,
@@ -133,12 +133,13 @@ def assess(
     progress(0.0, "reading")
     limits = checked_policy(policy)
     # A release knows what it was made of: whoever assesses it need not remember to say so.
-    original = getattr(data, "original", None) if original is None else original
+    known = getattr(data, "original", None)
+    original = known if original is None else original
     keys = {*checked(scenario).all_keys, *getattr(data, "original_scenario", scenario).all_keys}
     data = prepared_data(data, checked(scenario)).remembering()
     register, original = (None if given is None else Data.of(given) for given in (register, original))
     if original is not None:
-        data = _with_weights_as_they_were(data, original, scenario).remembering()
+        data = with_original_weights(data, original, scenario).remembering()
     # As in every option that may be left out, false is none.
     how = {"method": method, "quantile": None if quantile is False else quantile, "register": register}
     context = Context(data, scenario, limits, register, original, how)
@@ -155,43 +156,13 @@ def assess(
     for result in further.values():
         cautions += result.cautions
     not_measured = (*not_measured, *_hidden_keys(keys, context, further))
+    not_measured += () if known is not None else tuple(_not_paired(context, further))
     cautions += [*_no_limit_on_sensitive(scenario, limits), *_undeclared_identifiers(data, scenario)]
     if original is not None and not context.shares_records:
         cautions.append("no released record is in the original: nothing was compared record by record.")
     progress(1.0, "done")
     noted = tuple(dict.fromkeys(cautions))
     return RiskProfile(scenario, limits, data.record, tuple(parts), household, further, not_measured, noted)
-
-
-def _with_weights_as_they_were(data: Data, original: Data, scenario: Scenario) -> Data:
-    """A released file with the weights of the original, by record, where the two are not the same numbers.
-
-    The population does not grow because weights were rounded before the file was written.
-    """
-    name = scenario.weight
-    if name is None or name not in original.columns or data.original_weights is not None:
-        return data
-    released, weights = data.numbers(name), original.numbers(name)
-    if np.array_equal(np.sort(released), np.sort(weights), equal_nan=True):
-        return data
-    if data.numbers_of_records is None and not _in_the_same_order(data, original, name):
-        # Which weight was whose cannot be told: a weight of 1 rounded up to 100 must not be judged by 100.
-        return data.with_perturbed([name])
-    order = np.argsort(original.record)
-    place = np.minimum(np.searchsorted(original.record[order], data.record), len(order) - 1)
-    known = original.record[order][place] == data.record
-    return replace(data, original_weights=OriginalWeights(name, np.where(known, weights[order][place], released)))
-
-
-def _in_the_same_order(data: Data, original: Data, weight: str) -> bool:
-    """Whether some column that differs between records is the same in both files, row by row."""
-    if len(data) != len(original):
-        return False
-    shared = [name for name in data.columns if name in original.columns and name != weight]
-    return any(
-        frame.distinct(data.table, name) > 1 and not frame.different(original.table[name], data.table[name]).any()
-        for name in shared
-    )
 
 
 def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progress) -> KeySetRisk:
@@ -265,6 +236,14 @@ def _hidden_keys(keys: set[str], context: Context, further: Mapping[str, Result]
             one = check.quoted(finer[:1])
             why = f"the key {key!r} is hidden, but {one} determines it; treat {one} alike, or name it among the keys"
             yield Verdict("given_back", limit, None, None, why)
+
+
+def _not_paired(context: Context, further: Mapping[str, Result]) -> Iterator[Verdict]:
+    """A verdict that is not known where the numbers of two files say that their rows are not the same records."""
+    judged = [name for name in further if find(name).files == 2 and find(name).for_numeric_keys]
+    if judged and context.original is not None:
+        why = rows_do_not_match(context.data, context.original, context.scenario)
+        yield from (Verdict(name, 0.0, None, None, why) for name in judged[:1] if why)
 
 
 def _undeclared_identifiers(data: Data, scenario: Scenario) -> Iterator[str]:

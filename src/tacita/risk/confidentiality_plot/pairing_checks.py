@@ -25,13 +25,18 @@ def pairing_cautions(original: Data, released: Data, strata: tuple[str, ...], x:
             f"{check.counted(other, 'record')} of {len(original):,} have other strata in the released file: check that "
             f"both files have the same order, or that strata were recoded; records are matched by their number."
         )
-    most = _greatest_correlation(x, y) if len(x) >= FEWEST else np.inf
-    if len(x) >= FEWEST and most * np.sqrt(len(x) - 1.0) < CHANCE:
+    if alike_by_chance(x, y):
+        most = _greatest_correlation(x, y)
         found.append(
             f"released keys are no more like their own originals than chance would have it (rank correlation at most "
             f"{most:.2f}): check that both files have the same order; records are matched by their number."
         )
     return tuple(found)
+
+
+def alike_by_chance(x: Floats, y: Floats) -> bool:
+    """Whether the numbers of the released file are no more like their own originals than like those of others."""
+    return len(x) >= FEWEST and _greatest_correlation(x, y) * np.sqrt(len(x) - 1.0) < CHANCE
 
 
 def _other_stratum(original: Data, released: Data, strata: tuple[str, ...]) -> int:

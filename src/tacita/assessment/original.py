@@ -1,0 +1,64 @@
+"""What an assessment takes from the original of a release: the weights as they were, and whether rows belong together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tacita import frame
+from tacita.data import Data
+from tacita.data.data import OriginalWeights
+from tacita.scenario import Scenario
+
+
+def with_original_weights(data: Data, original: Data, scenario: Scenario) -> Data:
+    """A released file with the weights of the original, by record, where the two are not the same numbers.
+
+    The population does not grow because weights were rounded before the file was written.
+    """
+    name = scenario.weight
+    if name is None or name not in original.columns or data.original_weights is not None:
+        return data
+    released, weights = data.numbers(name), original.numbers(name)
+    if np.array_equal(np.sort(released), np.sort(weights), equal_nan=True):
+        return data
+    if data.numbers_of_records is None and not _in_the_same_order(data, original, name):
+        # Which weight was whose cannot be told: a weight of 1 rounded up to 100 must not be judged by 100.
+        return data.with_perturbed([name])
+    order = np.argsort(original.record)
+    place = np.minimum(np.searchsorted(original.record[order], data.record), len(order) - 1)
+    known = original.record[order][place] == data.record
+    return replace(data, original_weights=OriginalWeights(name, np.where(known, weights[order][place], released)))
+
+
+def _in_the_same_order(data: Data, original: Data, weight: str | None) -> bool:
+    """Whether some column that differs between records is the same in both files, row by row."""
+    if len(data) != len(original):
+        return False
+    shared = [name for name in data.columns if name in original.columns and name != weight]
+    return any(
+        frame.distinct(data.table, name) > 1 and not frame.different(original.table[name], data.table[name]).any()
+        for name in shared
+    )
+
+
+def rows_do_not_match(data: Data, original: Data, scenario: Scenario) -> str:
+    """Why the rows of two files without record numbers are not the same records, by their numeric keys; empty if not so.
+
+    Row by row every record would then seem to be moved far, and no link to it to be right.
+    """
+    names = scenario.numeric_keys
+    numbered = any(each.numbers_of_records is not None for each in (data, original))
+    if numbered or not names or len(data) != len(original) or _in_the_same_order(data, original, scenario.weight):
+        return ""
+    from tacita.risk.confidentiality_plot.pairing_checks import alike_by_chance
+
+    x, y = (np.column_stack([each.numbers(name) for name in names]) for each in (original, data))
+    complete = ~(np.isnan(x) | np.isnan(y)).any(axis=1)
+    if not alike_by_chance(x[complete], y[complete]):
+        return ""
+    return (
+        "the numeric keys of each row are no more like those of the same row of the original than chance would have it; "
+        "bring both files into the same order"
+    )
