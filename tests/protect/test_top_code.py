@@ -298,6 +298,10 @@ def test_distances_on_the_log_scale() -> None:
     made = coded(skewed, tc.CodeOutliers(["x", "y"], log=True)).data.table
     for name in ("x", "y"):
         np.testing.assert_allclose(20 * np.log(made[name].to_numpy()), logs[name].to_numpy(), rtol=1e-9)
+        stays = logs[name].to_numpy() == np.array(columns[name])
+        # To the last bit: a number is not rounded on its way through the logarithm.
+        assert (made[name].to_numpy()[stays] == skewed[name][stays]).all()
+        assert 0 < stays.sum() < len(stays)
 
 
 def test_whole_numbers_stay_whole_at_the_border() -> None:

@@ -118,7 +118,8 @@ class CodeOutliers(CellStep):
         else:
             moved, said = self._alike(values, extreme), few_share(", ".join(names), count, context.policy.k)
         fresh = given.values.copy()
-        fresh[judged] = moved
+        # The others must stay to the last bit.
+        fresh[np.flatnonzero(judged)[extreme]] = moved[extreme]
         made = with_numbers(data, given, fresh)
         return Applied(made, tuple(said), figures, (coding,), (coding.with_parameters("share", "value"),))
 
