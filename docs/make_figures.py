@@ -90,6 +90,7 @@ def main() -> None:
     results: dict[str, Any] = {
         "risk_histogram": tc.assess(survey.data, survey.scenario),
         "suda": tc.risk.suda(survey.data, survey.scenario),
+        "risk_threshold": tc.risk.risk_threshold(survey.data, survey.scenario, rate=0.02),
         "model_check": tc.risk.model_check(survey.data, survey.scenario, survey.population, probability="estimated"),
         "reconstruction": usual_plan(survey),
         "confidentiality": one_industry(),

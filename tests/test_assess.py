@@ -54,7 +54,7 @@ def test_the_parts_are_those_of_the_single_measures() -> None:
     assert vars(profile.reidentification) == vars(tc.risk.reidentification(PEOPLE, SCENARIO))
     assert vars(profile.main.attackers) == vars(tc.risk.attackers(PEOPLE, SCENARIO))
     assert profile.k_anonymity.to_dict() == tc.risk.k_anonymity(PEOPLE, SCENARIO).to_dict()
-    assert vars(profile.main.threshold) == vars(tc.risk.risk_threshold(PEOPLE, SCENARIO, rate=0.001))
+    assert profile.main.threshold == tc.risk.risk_threshold(PEOPLE, SCENARIO, rate=0.001).chosen
     assert profile.individual.risk.tolist() == tc.risk.individual_risk(PEOPLE, SCENARIO).risk.tolist()
     assert profile.household is not None
     assert profile.household.risk.tolist() == tc.risk.household_risk(PEOPLE, SCENARIO).risk.tolist()

@@ -21,8 +21,7 @@ from tacita.risk.identity.household_risk import HouseholdRisk
 from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk
 from tacita.risk.identity.k_anonymity import KAnonymity
 from tacita.risk.identity.negative_binomial import approximate_reciprocal, expected_reciprocal
-from tacita.risk.identity.reidentification import Reidentification
-from tacita.risk.identity.risk_threshold import Curve
+from tacita.risk.identity.reidentification import Reidentification, ThresholdCurve
 from tacita.scenario import Scenario
 
 CLOSE = 1e-9
@@ -421,7 +420,7 @@ def test_thresholds(reference: Reference, data: Callable[[str], Data], name: str
     risk, _ = risk_of(data(case["dataset"]), case["parameters"])
     size = risk.table.size
     for rate, right in thresholds(case["scalars"]).items():
-        found = Curve.of(risk).for_expected(rate * risk.table.size)
+        found = ThresholdCurve.of(risk).for_expected(rate * risk.table.size)
         if right is None:
             assert (found.unsafe, found.risk) == (0, risk.spread.maximum)
             assert Reidentification.of(risk).rate < rate
@@ -448,7 +447,7 @@ def test_reference_threshold_is_zero_where_no_observed_risk_is_low_enough(
         for rate in zero:
             met += 1
             assert risk.spread.minimum >= rate  # even the lowest observed risk for all is above what is tolerated
-            found = Curve.of(risk).for_expected(rate * risk.table.size)
+            found = ThresholdCurve.of(risk).for_expected(rate * risk.table.size)
             assert (found.risk, found.unsafe) == (pytest.approx(rate, rel=1e-12), risk.table.size)
             assert found.rate == pytest.approx(rate, rel=1e-12)
     assert met == 7

@@ -11,8 +11,8 @@ import slow
 from strategies import RULES, Rule, Survey, quietly, surveys
 from tacita.check import TacitaError
 from tacita.risk.identity.individual_risk import individual_risk
-from tacita.risk.identity.reidentification import reidentification
-from tacita.risk.identity.risk_threshold import Curve, risk_threshold
+from tacita.risk.identity.reidentification import ThresholdCurve, reidentification
+from tacita.risk.identity.risk_threshold import risk_threshold
 from tacita.scenario import Scenario
 
 SIX = pl.DataFrame({"a": [1, 2, 2, 3, 3, 3]})
@@ -116,7 +116,7 @@ def test_the_rate_of_the_file_itself_leaves_nothing_unsafe(
 def test_a_number_of_unsafe_records_gives_the_lowest_threshold(survey: Survey, most: int) -> None:
     with quietly():
         risk = individual_risk(survey.frame, survey.scenario())
-        found = Curve.of(risk).for_unsafe(most)
+        found = ThresholdCurve.of(risk).for_unsafe(most)
     per_record = risk.table.per_record(risk.base).tolist()
     allowed = [r for r in per_record if sum(other > r for other in per_record) <= most]
     assert found.risk == min(allowed)
@@ -127,7 +127,7 @@ def test_a_number_of_unsafe_records_gives_the_lowest_threshold(survey: Survey, m
 def test_the_curve_rises_to_the_expected_reidentifications(survey: Survey, rule: Rule) -> None:
     with quietly():
         risk = individual_risk(survey.frame, survey.scenario(rule.text))
-    curve = Curve.of(risk)
+    curve = ThresholdCurve.of(risk)
     assert (curve.bound[1:] >= curve.bound[:-1]).all()
     assert (curve.risk[1:] > curve.risk[:-1]).all()
     assert curve.bound[-1] == pytest.approx(math.fsum(risk.risk), rel=1e-12)
@@ -143,7 +143,7 @@ def test_order_does_not_matter_under_any_rule(survey: Survey, random: object, ra
     scenario = survey.scenario("no_match", attack="M5")
     with quietly():
         first, second = (risk_threshold(frame, scenario, rate=rate) for frame in (survey.frame, survey.frame[rows]))
-    assert vars(first) == vars(second)
+    assert first.to_dict() == second.to_dict()
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ from tacita.result import Result, Verdict
 from tacita.risk.identity.attackers import Attackers
 from tacita.risk.identity.individual_risk import risk_of_keys
 from tacita.risk.identity.k_anonymity import LEVELS, KAnonymity
-from tacita.risk.identity.reidentification import Reidentification
+from tacita.risk.identity.reidentification import Reidentification, ThresholdCurve
 from tacita.scenario import KeySet, MissingRule, Scenario, checked
 
 if TYPE_CHECKING:
@@ -174,9 +174,7 @@ def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progre
     expected = Reidentification.of(risk)
     threshold = None
     if policy.rate is not None and expected.rate > policy.rate:
-        from tacita.risk.identity.risk_threshold import RiskThreshold
-
-        threshold = RiskThreshold.for_rate(risk, policy.rate)
+        threshold = ThresholdCurve.of(risk).for_expected(policy.rate * expected.size)
     k = key_set.k or policy.k
     # One record and no k in the policy: there is no level to report.
     levels = sorted({*(level for level in LEVELS if level <= len(data)), *((k,) if k else ())}) or LEVELS

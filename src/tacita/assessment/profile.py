@@ -21,8 +21,7 @@ from tacita.risk.identity.attackers import Attackers
 from tacita.risk.identity.household_risk import HouseholdRisk
 from tacita.risk.identity.individual_risk import IndividualRisk
 from tacita.risk.identity.k_anonymity import KAnonymity
-from tacita.risk.identity.reidentification import Reidentification
-from tacita.risk.identity.risk_threshold import RiskThreshold
+from tacita.risk.identity.reidentification import Reidentification, Threshold
 from tacita.scenario import Scenario
 
 MAIN = "keys"
@@ -50,7 +49,7 @@ class KeySetRisk:
     """k-anonymity under other missing-value rules, where keys have missing values."""
     individual: IndividualRisk
     reidentification: Reidentification
-    threshold: RiskThreshold | None
+    threshold: Threshold | None
     """The risk threshold that would keep the policy's rate; None where the rate is kept, or not limited."""
     attackers: Attackers
 
@@ -345,6 +344,11 @@ def _figures(part: KeySetRisk) -> dict[str, Any]:
         **part.reidentification.to_dict(),
         "unsafe_by_k": part.unsafe_by_k,
         "unsafe_by_risk": part.unsafe_by_risk,
-        "threshold": None if part.threshold is None else part.threshold.to_dict(),
+        "threshold": None if part.threshold is None else _threshold(part),
         "attackers": part.attackers.to_dict(),
     }
+
+
+def _threshold(part: KeySetRisk) -> dict[str, float]:
+    assert part.threshold is not None
+    return {**part.threshold._asdict(), "rate": part.threshold.expected / part.reidentification.size}

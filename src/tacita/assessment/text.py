@@ -140,8 +140,12 @@ def _part_sentences(profile: RiskProfile, part: KeySetRisk) -> Iterator[str]:
     if part.unsafe_by_risk:
         yield f"{check.counted(part.unsafe_by_risk, 'record')} above an individual risk of {part.risk_limit:g}"
     if part.threshold is not None and part.threshold.unsafe:
-        yield f"to keep the rate, protect {check.counted(part.threshold.unsafe, 'record')}:"
-        yield part.threshold.headline
+        above = check.counted(part.threshold.unsafe, "record")
+        left = number_of(part.threshold.expected, "expected re-identification")
+        yield (
+            f"the rate is kept once the {above} with a risk above {part.threshold.risk:.3g} "
+            f"{'is' if part.threshold.unsafe == 1 else 'are'} brought down to it: at most {left} then"
+        )
 
 
 def _risks(profile: RiskProfile) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -11,12 +11,11 @@ from tacita import check
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.distance.comparison import LARGEST
 from tacita.distance.covariance import mcd, squared_distance
 from tacita.parameters import Doc, NotEmpty, OneOf, Share
 from tacita.protect.mechanism import Mechanism
-from tacita.protect.numeric_column import Numbers, numbers_of, written
-from tacita.protect.step import Applied, CellStep, Context, present
+from tacita.protect.numeric_table import numeric_table, with_numbers
+from tacita.protect.step import Applied, CellStep, Context
 from tacita.protect.top_code import centre, few_share
 from tacita.random import Draws
 
@@ -99,20 +98,17 @@ class CodeOutliers(CellStep):
         """The data without records that stand out."""
         from scipy.special import chdtri
 
-        names = present(self, self.variables, data)
-        columns = [numbers_of(data, name) for name in names]
-        complete = np.flatnonzero(np.logical_and.reduce([column.there for column in columns]))
-        # By record number, so that sums do not depend on the order of the rows.
-        rows = complete[np.argsort(data.record[complete], kind="stable")]
-        values = np.column_stack([column.values[rows].astype(np.float64) for column in columns])
+        given = numeric_table(self, self.variables, data)
+        names, judged = given.names, given.complete
+        values = given.values[judged]
         self._check(names, values)
         scaled = np.log(values) if self.log else values
-        origin, covariance = middle(scaled, data.record[rows], self.robust)
+        origin, covariance = middle(scaled, given.record[judged], self.robust)
         squared = squared_distance(scaled, origin, covariance)
         limit = float(chdtri(len(names), 1.0 - self.share))
         extreme = squared > limit
         count = int(extreme.sum())
-        figures = {"records_judged": len(rows), "records_coded": count}
+        figures = {"records_judged": len(values), "records_coded": count}
         coding = self._mechanism(names, count)
         if not count:
             return Applied(data, (), figures, (coding,), (coding.with_parameters("share", "value"),))
@@ -121,25 +117,17 @@ class CodeOutliers(CellStep):
             moved, said = np.exp(border) if self.log else border, []
         else:
             moved, said = self._alike(values, extreme), few_share(", ".join(names), count, context.policy.k)
-        fresh = {
-            name: _column(data, name, column, rows[extreme], moved[extreme, place])
-            for place, (name, column) in enumerate(zip(names, columns, strict=True))
-        }
-        return Applied(
-            data.with_columns(fresh), tuple(said), figures, (coding,), (coding.with_parameters("share", "value"),)
-        )
+        fresh = given.values.copy()
+        # The others must stay to the last bit.
+        fresh[np.flatnonzero(judged)[extreme]] = moved[extreme]
+        made = with_numbers(data, given, fresh)
+        return Applied(made, tuple(said), figures, (coding,), (coding.with_parameters("share", "value"),))
 
     def _mechanism(self, names: tuple[str, ...], count: int) -> Mechanism:
         given = {"share": self.share, "robust": self.robust, "value": self.value, "log": self.log, "records": count}
         return Mechanism("outlier coding", names, given, perturbs=count > 0)
 
     def _check(self, names: tuple[str, ...], values: Floats) -> None:
-        if not np.isfinite(values).all():
-            raise TacitaError(f"the variables {check.quoted(names)} must be finite; correct the file.")
-        if (np.abs(values) > LARGEST).any():
-            raise TacitaError(
-                f"the variables {check.quoted(names)} must be below {LARGEST:g} in size; declare such codes missing."
-            )
         if self.log and not (values > 0).all():
             wrong = check.counted(int((values <= 0).any(axis=1).sum()), "record")
             raise TacitaError(f"{wrong} of {check.quoted(names)} not above 0 have no logarithm; pass log=False.")
@@ -156,9 +144,3 @@ class CodeOutliers(CellStep):
             raise TacitaError("one record is extreme, and its mean would be what it has; choose a lower share.")
         codes = [centre(values[extreme, place], self.value) for place in range(values.shape[1])]
         return np.where(extreme[:, None], np.array(codes), values)
-
-
-def _column(data: Data, name: str, column: Numbers, rows: Ints, moved: Floats) -> Any:
-    fresh = column.values.copy()
-    fresh[rows] = np.rint(moved) if column.whole else moved
-    return written(data, name, column, fresh)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaincinv
 
 from tacita import frame
+from tacita.arrays import Floats, Ints
 from tacita.measures import at_most, measure
 from tacita.result import Result, Verdict, number, number_of, percent
 from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk
@@ -123,6 +124,73 @@ def interval(expected: float, variance: float, level: float = LEVEL) -> tuple[fl
     shape, scale = expected**2 / variance, variance / expected
     low, high = (float(scale * gammaincinv(shape, q)) for q in ((1 - level) / 2, (1 + level) / 2))
     return low, high
+
+
+class Threshold(NamedTuple):
+    """A threshold on the individual risk, and what it means for the file."""
+
+    risk: float
+    """The threshold: records with a higher base individual risk are unsafe."""
+    unsafe: int
+    """How many records are above it."""
+    expected: float
+    """Expected re-identifications once no record is above it, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdCurve:
+    """Every observed risk with what a threshold there would mean: B(r) = sum of P(L) min(risk, r)."""
+
+    risk: Floats
+    """The different observed risks, in ascending order."""
+    bound: Floats
+    """B at each of them."""
+    unsafe: Ints
+    """Records above each of them."""
+    attack: float
+    """The sum of P(L) over all records."""
+    size: int
+    """Number of records."""
+
+    @classmethod
+    def of(cls, risk: IndividualRisk) -> ThresholdCurve:
+        """The curve of individual risks."""
+        observed, place = np.unique(risk.base, return_inverse=True)
+        records = np.bincount(place, weights=risk.table.units_by_key(risk.base))
+        attack = np.bincount(place, weights=risk.attack_total)
+        attack_above = attack.sum() - np.cumsum(attack)
+        bound = np.cumsum(attack * observed) + observed * np.maximum(attack_above, 0.0)
+        # The last one is ER itself, and so small rounding must not make it look higher than the ones before.
+        bound = np.maximum.accumulate(bound)
+        unsafe = (records.sum() - np.cumsum(records)).astype(np.int64)
+        return cls(observed, bound, unsafe, float(attack.sum()), risk.table.units)
+
+    def at(self, threshold: float) -> Threshold:
+        """What a risk threshold means."""
+        place = int(np.searchsorted(self.risk, threshold, side="right"))
+        if place == 0:
+            return Threshold(float(threshold), self.size, threshold * self.attack)
+        safe = place - 1
+        expected = float(self.bound[safe] + (threshold - self.risk[safe]) * self._attack_above(safe))
+        return Threshold(float(threshold), int(self.unsafe[safe]), expected)
+
+    def _attack_above(self, place: int) -> float:
+        if place + 1 >= len(self.risk):
+            return 0.0
+        return float((self.bound[place + 1] - self.bound[place]) / (self.risk[place + 1] - self.risk[place]))
+
+    def for_expected(self, tolerated: float) -> Threshold:
+        """The greatest observed risk that keeps the expected re-identifications within what is tolerated."""
+        # A file whose own rate is tolerated is safe, whatever the rounding of its sums.
+        within = np.flatnonzero(self.bound <= tolerated * (1 + 1e-12))
+        if len(within) == 0:
+            # No observed value is low enough: everybody must come down to the same risk.
+            return self.at(tolerated / self.attack)
+        return self.at(float(self.risk[within[-1]]))
+
+    def for_unsafe(self, unsafe: int) -> Threshold:
+        """The lowest observed risk with at most so many records above it."""
+        return self.at(float(self.risk[np.flatnonzero(self.unsafe <= unsafe)[0]]))
 
 
 @measure(needs="keys", limit=at_most("rate", "the re-identification rate"))

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import numpy as np
-
 from tacita import frame
-from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.measures import measure
 from tacita.parameters import AtLeast, Doc, Share
 from tacita.result import Result, number_of, percent
-from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk
+from tacita.risk.identity.individual_risk import individual_risk
 from tacita.risk.identity.options import Keys, Method, Quantile, Register
+from tacita.risk.identity.reidentification import Threshold, ThresholdCurve
 from tacita.scenario import Scenario
 
 
@@ -22,20 +20,30 @@ from tacita.scenario import Scenario
 class RiskThreshold(Result):
     """A threshold on the individual risk, and what it means for the file."""
 
-    size: int
-    """Number of records."""
-    risk: float
-    """The threshold: records with a higher base individual risk are unsafe."""
-    unsafe: int
-    """How many records are above it."""
-    expected: float
-    """Expected re-identifications once no record is above it, at most."""
+    chosen: Threshold
+    """The threshold, how many records are above it, and what is expected once they are not."""
+    curve: ThresholdCurve
+    """What every threshold would mean."""
 
-    @classmethod
-    def for_rate(cls, risk: IndividualRisk, rate: float) -> RiskThreshold:
-        """The greatest observed risk that keeps the expected re-identifications within a tolerated rate."""
-        curve = Curve.of(risk)
-        return curve.for_expected(rate * curve.size)
+    @property
+    def risk(self) -> float:
+        """The threshold: records with a higher base individual risk are unsafe."""
+        return self.chosen.risk
+
+    @property
+    def unsafe(self) -> int:
+        """How many records are above it."""
+        return self.chosen.unsafe
+
+    @property
+    def expected(self) -> float:
+        """Expected re-identifications once no record is above it, at most."""
+        return self.chosen.expected
+
+    @property
+    def size(self) -> int:
+        """Number of records."""
+        return self.curve.size
 
     @property
     def rate(self) -> float:
@@ -61,66 +69,7 @@ class RiskThreshold(Result):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """Every observed risk with what a threshold there would mean: B(r) = sum of P(L) min(risk, r)."""
-
-    risk: Floats
-    """The different observed risks, in ascending order."""
-    bound: Floats
-    """B at each of them."""
-    unsafe: Ints
-    """Records above each of them."""
-    attack: float
-    """The sum of P(L) over all records."""
-    size: int
-    """Number of records."""
-
-    @classmethod
-    def of(cls, risk: IndividualRisk) -> Curve:
-        """The curve of individual risks."""
-        observed, place = np.unique(risk.base, return_inverse=True)
-        records = np.bincount(place, weights=risk.table.units_by_key(risk.base))
-        attack = np.bincount(place, weights=risk.attack_total)
-        attack_above = attack.sum() - np.cumsum(attack)
-        bound = np.cumsum(attack * observed) + observed * np.maximum(attack_above, 0.0)
-        # The last one is ER itself, and so small rounding must not make it look higher than the ones before.
-        bound = np.maximum.accumulate(bound)
-        unsafe = (records.sum() - np.cumsum(records)).astype(np.int64)
-        return cls(observed, bound, unsafe, float(attack.sum()), risk.table.units)
-
-    def at(self, threshold: float) -> RiskThreshold:
-        """What a risk threshold means."""
-        place = int(np.searchsorted(self.risk, threshold, side="right"))
-        if place == 0:
-            unsafe, expected = self.size, threshold * self.attack
-        else:
-            safe = place - 1
-            above = self._attack_above(safe)
-            expected = float(self.bound[safe] + (threshold - self.risk[safe]) * above)
-            unsafe = int(self.unsafe[safe])
-        return RiskThreshold(self.size, float(threshold), unsafe, expected)
-
-    def _attack_above(self, place: int) -> float:
-        if place + 1 >= len(self.risk):
-            return 0.0
-        return float((self.bound[place + 1] - self.bound[place]) / (self.risk[place + 1] - self.risk[place]))
-
-    def for_expected(self, tolerated: float) -> RiskThreshold:
-        """The greatest observed risk that keeps the expected re-identifications within what is tolerated."""
-        # A file whose own rate is tolerated is safe, whatever the rounding of its sums.
-        within = np.flatnonzero(self.bound <= tolerated * (1 + 1e-12))
-        if len(within) == 0:
-            # No observed value is low enough: everybody must come down to the same risk.
-            return self.at(tolerated / self.attack)
-        return self.at(float(self.risk[within[-1]]))
-
-    def for_unsafe(self, unsafe: int) -> RiskThreshold:
-        """The lowest observed risk with at most so many records above it."""
-        return self.at(float(self.risk[np.flatnonzero(self.unsafe <= unsafe)[0]]))
-
-
-@measure(needs="keys")
+@measure(needs="keys", figure="risk_threshold")
 def risk_threshold(
     data: Any,
     scenario: Scenario,
@@ -146,12 +95,14 @@ def risk_threshold(
     >>> print(risk_threshold(people, Scenario(keys=["region"], weight="w"), rate=0.05))
     threshold 0.0443: 1 of 3 records above it; once protected, at most 0.133 expected re-identifications (4.43 %)
     """
-    chosen = {"threshold": threshold, "rate": rate, "unsafe": unsafe}
-    given = [name for name, value in chosen.items() if value is not None]
+    ways = {"threshold": threshold, "rate": rate, "unsafe": unsafe}
+    given = [name for name, value in ways.items() if value is not None]
     if len(given) != 1:
         raise TacitaError(f"give one of threshold, rate and unsafe; got {' and '.join(given) or 'none'}.")
     risk = individual_risk(data, scenario, method=method, quantile=quantile, keys=keys, register=register)
-    curve = Curve.of(risk)
+    curve = ThresholdCurve.of(risk)
     if threshold is not None:
-        return curve.at(threshold)
-    return curve.for_expected(rate * curve.size) if rate is not None else curve.for_unsafe(unsafe or 0)
+        found = curve.at(threshold)
+    else:
+        found = curve.for_expected(rate * curve.size) if rate is not None else curve.for_unsafe(unsafe or 0)
+    return RiskThreshold(found, curve)
