@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import tacita as tc
-from tacita.assessment.profile import NO_CATEGORICAL_KEYS
+from tacita.assessment.numeric_keys import NO_CATEGORICAL_KEYS
 from tacita.check import TacitaError
 from tacita.cli import app
 from tacita.data import Data

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tacita import check, frame
+from tacita import check
 from tacita.assessment.cautions import cautions_of
 from tacita.assessment.original import rows_do_not_match, with_original_weights
 from tacita.assessment.profile import KeySetRisk, RiskProfile

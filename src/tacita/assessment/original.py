@@ -1,4 +1,4 @@
-"""What an assessment takes from the original of a release: the weights as they were, and whether rows belong together."""
+"""What an assessment takes from the original of a release: weights as they were, and whether rows belong together."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _in_the_same_order(data: Data, original: Data, weight: str | None) -> bool:
 
 
 def rows_do_not_match(data: Data, original: Data, scenario: Scenario) -> str:
-    """Why the rows of two files without record numbers are not the same records, by their numeric keys; empty if not so.
+    """Why the rows of two files without record numbers are not the same records, by their numbers; empty if they are.
 
     Row by row every record would then seem to be moved far, and no link to it to be right.
     """
@@ -59,6 +59,6 @@ def rows_do_not_match(data: Data, original: Data, scenario: Scenario) -> str:
     if not alike_by_chance(x[complete], y[complete]):
         return ""
     return (
-        "the numeric keys of each row are no more like those of the same row of the original than chance would have it; "
-        "bring both files into the same order"
+        "the numeric keys of each row are no more like those of the same row of the original than chance would have "
+        "it; bring both files into the same order"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,6 +12,7 @@ import numpy as np
 from tacita import __version__, check, frame
 from tacita.arrays import Bools, Ints
 from tacita.assessment import text
+from tacita.assessment.numeric_keys import not_judged
 from tacita.check import TacitaError
 from tacita.keys.table import KeyTable
 from tacita.measures import find
@@ -26,12 +27,6 @@ from tacita.scenario import Scenario
 
 MAIN = "keys"
 """The name of the main key set."""
-NO_CATEGORICAL_KEYS = (
-    "k, risk and rate need categorical keys; numeric keys alone are judged against the original (original=..., "
-    "--original FILE), by neighbours of the policy or a limit such as distance_linkage = 0.05, and in one file by a "
-    "limit on mixed_uniqueness"
-)
-"""Why there is no verdict on a file whose keys are all numeric, and the way out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +161,7 @@ class RiskProfile(Result):
             found = [verdict for verdict in found if verdict.name.split(":")[0] not in BY_FREQUENCY]
         listed = (*found, *self.not_measured)
         if not self.sets and not attacks:
-            listed = (*_not_judged(limits, listed), *listed)
+            listed = (*not_judged(limits, listed), *listed)
         # That nothing is given back is no verdict on who can be recognised.
         return () if all(verdict.name == "given_back" and verdict.holds for verdict in listed) else listed
 
@@ -322,15 +317,6 @@ class RiskProfile(Result):
 
     def _repr_html_(self) -> str:
         return super()._repr_html_() + "".join(result._repr_html_() for result in self.further.values())
-
-
-def _not_judged(limits: Policy, others: Sequence[Verdict]) -> Iterator[Verdict]:
-    """A verdict for every limit that would judge recognition, and cannot where numeric keys are all that there is."""
-    named = {name: getattr(limits, name) for name in BY_FREQUENCY if getattr(limits, name) is not None}
-    if limits.neighbours is not None or (not named and any(verdict.name != "given_back" for verdict in others)):
-        named["confidentiality"] = 0.0
-    for name, limit in named.items():
-        yield Verdict(name, limit, None, None, NO_CATEGORICAL_KEYS)
 
 
 def _figures(part: KeySetRisk) -> dict[str, Any]:
