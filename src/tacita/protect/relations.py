@@ -148,9 +148,8 @@ def repaired(step: Step, texts: tuple[str, ...], before: Data, after: Data, chan
     left = np.array([names.index(relation.left) if relation.left else -1 for relation in listed])
     signs = tuple(relation.sign for relation in listed)
     fresh, kept = moved(was.values, now.values, Sums(matrix, constant, signs, left), movable, now.whole)
-    counts = {relation.text: 0 for relation in listed}
-    for place, relation in enumerate(listed):
-        counts[relation.text] += int((~kept[:, place]).sum())
+    same = {text: [relation.text == text for relation in listed] for text in texts}
+    counts = {text: int((~kept[:, chosen]).any(axis=1).sum()) for text, chosen in same.items()}
     remarks = tuple(
         f"{text!r} no longer holds in {check.counted(count, 'record')}" for text, count in counts.items() if count
     )

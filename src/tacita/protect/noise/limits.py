@@ -144,14 +144,15 @@ def _within(new: Floats, rate: Floats, mass: Floats, target: float, low: Floats,
     return at(end)
 
 
-def whole_with_total(values: Floats, total: float) -> Floats:
-    """Numbers rounded down or up so that they add up to a whole total: the greatest remainders go up.
+def whole_with_total(values: Floats, weight: Floats, total: float) -> Floats:
+    """Numbers rounded down or up so that their weighted sum is as near to a total as can be: the greatest remainders
+    go up.
 
-    >>> whole_with_total(np.array([1.5, 2.25, 3.25]), 7.0).tolist()
+    >>> whole_with_total(np.array([1.5, 2.25, 3.25]), np.ones(3), 7.0).tolist()
     [2.0, 2.0, 3.0]
     """
     down = np.floor(values)
-    missing = int(np.clip(np.rint(total - down.sum()), 0, len(values)))
     order = np.argsort(down - values, kind="stable")
-    down[order[:missing]] += 1.0
+    missing = total - np.concatenate([[0.0], np.cumsum(weight[order])]) - float(weight @ down)
+    down[order[: int(np.abs(missing).argmin())]] += 1.0
     return down

@@ -158,11 +158,13 @@ class Noise(CellStep):
         """Every column brought to its total; a column of whole numbers is rounded so that it keeps it."""
         out, limits = fresh.copy(), file.limits
         for place in range(fresh.shape[1]):
-            where, before = file.changeable[:, place], file.values[:, place]
+            before, weight = file.values[:, place], file.weight
+            where = file.changeable[:, place] & (fresh[:, place] != before)
             ends = (limits.lower[:, place], limits.upper[:, place])
-            out[:, place] = with_total(before, fresh[:, place], where, file.weight, ends)
-            if limits.whole[place] and not self.weighted:
-                out[where, place] = whole_with_total(out[where, place], float(before[where].sum()))
+            out[:, place] = with_total(before, fresh[:, place], where, weight, ends)
+            if limits.whole[place]:
+                total = float(weight[where] @ before[where])
+                out[where, place] = whole_with_total(out[where, place], weight[where], total)
         return out
 
     def _totals_off(self, file: File, result: Data) -> list[str]:
