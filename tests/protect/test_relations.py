@@ -28,33 +28,44 @@ def holds(record: Record, relation: Relation) -> bool:
 
 
 def slow_repair(was: Record, now: Record, texts: tuple[str, ...], changed: tuple[str, ...], whole: bool) -> Record:
-    """One record, relation after relation, until nothing changes any more."""
-    relations = [each for text in texts for each in relations_of(text) if holds(was, each)]
+    """One record: all relations, else the equalities, else none."""
+    relations = [each for text in texts for each in relations_of(text) if holds(was, each) and each.sign != "<"]
+    for chosen in (relations, [each for each in relations if each.sign == "="]):
+        record = slow_rounds(now, chosen, changed, whole)
+        if all(holds(record, each) for each in chosen):
+            return record
+    return now
+
+
+def slow_rounds(now: Record, relations: list[Relation], changed: tuple[str, ...], whole: bool) -> Record:
+    """Relation after relation, until nothing changes any more."""
     record = dict(now)
     for rounding in (False, True) if whole else (False,):
         if rounding:
             record = {name: value if value == now[name] else float(np.rint(value)) for name, value in record.items()}
         for _ in range(ROUNDS):
-            before = dict(record)
-            for each in relations:
-                if each.sign == "<" or holds(record, each):
-                    continue
-                free = [name for name in each.coefficients if name in changed and not math.isnan(record[name])]
-                free = [each.left] if each.left in free else free
-                if rounding and free:
-                    free = [max(free, key=lambda name: abs(each.coefficients[name] * record[name]))]
-                too_much = excess(record, each)
-                if len(free) == 1:
-                    change = too_much / each.coefficients[free[0]]
-                    record[free[0]] -= float(np.rint(change)) if rounding else change
-                    continue
-                size = sum(abs(each.coefficients[name] * record[name]) for name in free)
-                for name in free if size else ():
-                    term = each.coefficients[name] * record[name]
-                    record[name] -= record[name] * np.sign(term) * too_much / size
-            if record == before:
+            if all(holds(record, each) for each in relations):
                 break
+            for each in relations:
+                if not holds(record, each):
+                    slow_move(record, each, changed, rounding)
     return record
+
+
+def slow_move(record: Record, relation: Relation, changed: tuple[str, ...], rounding: bool) -> None:
+    terms = {name: c * record[name] for name, c in relation.coefficients.items()}
+    free = [name for name in terms if name in changed and not math.isnan(record[name])]
+    free = [relation.left] if relation.left in free else free
+    if rounding and free:
+        free = [max(free, key=lambda name: abs(terms[name]))]
+    too_much = excess(record, relation)
+    if len(free) == 1:
+        change = too_much / relation.coefficients[free[0]]
+        record[free[0]] -= float(np.rint(change)) if rounding else change
+        return
+    size = sum(abs(terms[name]) for name in free)
+    for name in free if size else ():
+        record[name] -= record[name] * np.sign(terms[name]) * too_much / size
 
 
 SETS = [
@@ -66,6 +77,8 @@ SETS = [
     (("home = near + far", "total = home + abroad"), ("home", "abroad", "near", "far")),
     (("abroad <= total", "near >= 0", "total = home + abroad"), ("total", "home", "abroad", "near")),
     (("0 <= 2 * near <= far + 5", "home > far"), ("near", "far", "home")),
+    (("home <= near", "total = home + abroad", "home = near + far"), ("total", "home", "near")),
+    (("total = home + abroad", "total = home + near"), ("total", "abroad")),
 ]
 
 
@@ -147,6 +160,20 @@ def test_what_cannot_be_repaired_is_counted() -> None:
     found = repaired(STEP, ("a = b",), before, after, ("c",))
     assert found.broken == {"a = b": 1}
     assert found.data.table.equals(after.table)
+
+
+def test_relations_that_contradict_each_other_move_nothing_far() -> None:
+    """After the step home is negative: abroad cannot be at most the total then."""
+    before = frames(total=[10.0], home=[4.0], abroad=[6.0])
+    after = frames(total=[9.0], home=[-1.0], abroad=[6.0])
+    texts = ("total = home + abroad", "abroad <= total")
+    found = repaired(STEP, texts, before, after, ("total", "home", "abroad"))
+    assert found.data.table.row(0) == (5.0, -1.0, 6.0)
+    assert found.broken == {"total = home + abroad": 0, "abroad <= total": 1}
+    two = repaired(STEP, ("total = home", "total = abroad"), frames(total=[4.0], home=[4.0], abroad=[4.0]),
+                   frames(total=[5.0], home=[3.0], abroad=[6.0]), ("total",))  # fmt: skip
+    assert two.data.table.row(0) == (5.0, 3.0, 6.0)
+    assert two.broken == {"total = home": 1, "total = abroad": 1}
 
 
 def test_codes_are_no_numbers() -> None:

@@ -8,7 +8,8 @@ variables that the step changes are moved until it does:
   zeros stay zeros and a sum of positive parts has positive parts;
 - of `<=` and `>=` the same is done where they are broken, so that they hold with equality; `<` and `>` are counted.
 
-Relations are gone through in turn until all hold. What then does not hold is counted.
+Relations are gone through in turn until all hold. Of relations that contradict each other after the step equalities are
+repaired and inequalities counted, and where equalities contradict each other the numbers stay as the step made them.
 """
 
 from __future__ import annotations
@@ -27,13 +28,12 @@ from tacita.protect.step import Step
 from tacita.rules.parse import parsed
 from tacita.rules.parts import Both, Change, Column, Comparison, Condition, Number, Sum, Term
 
-ROUNDS = 100
+ROUNDS = 50
 """So often are all relations gone through, at most."""
 NEAR = 1e-11
 """Sums that differ by less than this share of their terms are equal."""
 CONSTANT = ""
 """Stands for the constant among the variables of a sum; no variable of a rule has this name."""
-STRICT = ("<", ">")
 
 
 class Relation(NamedTuple):
@@ -174,21 +174,40 @@ def moved(was: Floats, now: Floats, sums: Sums, movable: Bools, whole: Bools) ->
     >>> moved(np.array([[10.0, 4.0, 6.0]]), now, sums, np.ones((1, 3), bool), np.zeros(3, bool))[0].tolist()
     [[9.0, 4.0, 5.0]]
     """
-    held = np.column_stack([~_fails(was, sums, place, decided=False) for place in range(len(sums.signs))])
+    every = tuple(range(len(sums.signs)))
+    held = np.column_stack([~_fails(was, sums, place, decided=False) for place in every])
+    fresh, rows = now.copy(), np.arange(len(now))
+    equalities = tuple(place for place in every if sums.signs[place] == "=")
+    for places in (tuple(place for place in every if sums.signs[place] != "<"), equalities, ()):
+        fresh[rows] = _settled(now[rows], held[rows], sums, places, movable[rows], whole)
+        # Where relations contradict each other equalities come first; where those do, nothing is moved.
+        rows = rows[_broken(fresh[rows], held[rows], sums, places).any(axis=1)]
+    return fresh, ~_broken(fresh, held, sums, every)
+
+
+def _broken(values: Floats, held: Bools, sums: Sums, places: tuple[int, ...]) -> Bools:
+    """By record and relation: whether it held and does not hold any more; only some relations are judged."""
+    found = np.zeros(held.shape, dtype=np.bool_)
+    for place in places:
+        found[:, place] = held[:, place] & _fails(values, sums, place)
+    return found
+
+
+def _settled(now: Floats, held: Bools, sums: Sums, places: tuple[int, ...], movable: Bools, whole: Bools) -> Floats:
+    """Rows after some relations were repaired in turn, again and again; then once more in whole numbers."""
     fresh = now.copy()
     for rounding in (False, True) if whole.any() else (False,):
         if rounding:
             fresh[:, whole] = np.where(fresh[:, whole] != now[:, whole], np.rint(fresh[:, whole]), fresh[:, whole])
+        rows = np.arange(len(now))
         for _ in range(ROUNDS):
-            before = fresh.copy()
-            for place in range(len(sums.signs)):
-                wrong = np.flatnonzero(held[:, place] & _fails(fresh, sums, place))
-                if len(wrong) and sums.signs[place] not in STRICT:
-                    fresh[wrong] = _moved_rows(fresh[wrong], sums, place, movable[wrong], whole if rounding else None)
-            if (before == fresh)[~np.isnan(fresh)].all():
+            rows = rows[_broken(fresh[rows], held[rows], sums, places).any(axis=1)]
+            if not len(rows):
                 break
-    kept = np.column_stack([~(held[:, each] & _fails(fresh, sums, each)) for each in range(len(sums.signs))])
-    return fresh, kept
+            for place in places:
+                wrong = rows[held[rows, place] & _fails(fresh[rows], sums, place)]
+                fresh[wrong] = _moved_rows(fresh[wrong], sums, place, movable[wrong], whole if rounding else None)
+    return fresh
 
 
 def _terms(values: Floats, sums: Sums, place: int) -> Floats:

@@ -187,7 +187,9 @@ def test_remarks() -> None:
     assert "kept up to rounding" in str(made(tc.Noise("staff", 0.2, method="romm")))
     few = FIRMS.with_columns(home=pl.when(pl.int_range(400) < 5).then(None).otherwise(pl.col("home")))
     said = str(made(tc.Noise(["home", "total"], 0.2, method="restricted"), few))
-    assert "5 records with few others alike in what is missing or zero took the covariance of all" in said
+    assert "5 records with too few others alike in what is missing or zero took the covariance of all" in said
+    assert "on average only" not in said
+    assert "on average only" in str(made(tc.Noise(["home", "total"], 0.2, method="exact"), few))
     narrow = made(tc.Noise("home", 5.0, least=0, greatest=float(FIRMS["home"].max()), only=range(1, 300)))  # type: ignore[arg-type]
     assert (column(narrow, "home") >= 0).all()
 

@@ -140,6 +140,8 @@ def _within(new: Floats, rate: Floats, mass: Floats, target: float, low: Floats,
         start = max(2.0 * start, least)
     for _ in range(ROUNDS):
         middle = (start + end) / 2.0
+        if not start < middle < end:
+            break
         start, end = (middle, end) if float(mass @ at(middle)) < target else (start, middle)
     return at(end)
 

@@ -196,9 +196,10 @@ class Noise(CellStep):
         if self.method == "outliers":
             said.append(f"{check.counted(made.records, 'outlying record')} of {len(given.record):,} got noise")
         if made.borrowed:
+            besides = ", so that mean and covariance are kept on average only" if self.method in EXACT else ""
             said.append(
-                f"{check.counted(made.borrowed, 'record')} with few others alike in what is missing or zero took the "
-                f"covariance of all that have these variables"
+                f"{check.counted(made.borrowed, 'record')} with too few others alike in what is missing or zero took "
+                f"the covariance of all that have these variables{besides}"
             )
         if made.at_bound:
             said.append(f"{check.counted(made.at_bound, 'number')} brought inside, as no draw stayed within the limits")
