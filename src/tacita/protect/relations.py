@@ -30,8 +30,10 @@ from tacita.rules.parts import Both, Change, Column, Comparison, Condition, Numb
 
 ROUNDS = 50
 """So often are all relations gone through, at most."""
-NEAR = 1e-11
-"""Sums that differ by less than this share of their terms are equal."""
+HELD = 1e-12
+"""A relation whose sides differ by less than this share of its terms held before the step, as a rule does."""
+NEAR = 1e-13
+"""And by less than this it holds after the repair."""
 CONSTANT = ""
 """Stands for the constant among the variables of a sum; no variable of a rule has this name."""
 
@@ -144,6 +146,7 @@ def repaired(step: Step, texts: tuple[str, ...], before: Data, after: Data, chan
     was, now = numeric_table(step, names, before), numeric_table(step, names, after)
     matrix = np.array([[relation.coefficients.get(name, 0.0) for name in names] for relation in listed])
     constant = np.array([relation.constant for relation in listed])
+    _check_not_given_back(texts, listed, matrix, names, changed)
     movable = np.broadcast_to(np.array([name in changed for name in names]), now.values.shape) & ~np.isnan(now.values)
     left = np.array([names.index(relation.left) if relation.left else -1 for relation in listed])
     signs = tuple(relation.sign for relation in listed)
@@ -154,6 +157,21 @@ def repaired(step: Step, texts: tuple[str, ...], before: Data, after: Data, chan
         f"{text!r} no longer holds in {check.counted(count, 'record')}" for text, count in counts.items() if count
     )
     return Repaired(with_numbers(after, now, fresh), remarks, counts)
+
+
+def _check_not_given_back(
+    texts: tuple[str, ...], listed: list[Relation], matrix: Floats, names: tuple[str, ...], changed: tuple[str, ...]
+) -> None:
+    """An error if equalities determine a variable from those that the step does not change: it would be as it was."""
+    equal = matrix[[relation.sign == "=" for relation in listed]][:, [name in changed for name in names]]
+    rank = np.linalg.matrix_rank(equal) if equal.size else 0
+    for place, name in enumerate(name for name in names if name in changed):
+        alone = np.arange(equal.shape[1]) == place
+        if rank and np.linalg.matrix_rank(np.vstack([equal, alone])) == rank:
+            raise TacitaError(
+                f"the relations {check.quoted(texts)} give {name!r} back from variables that the step does not change; "
+                f"add those to its variables, or leave the relation out."
+            )
 
 
 class Sums(NamedTuple):
@@ -220,7 +238,7 @@ def _fails(values: Floats, sums: Sums, place: int, *, decided: bool = True) -> B
     """Where a relation does not hold; where a number is missing it does not fail, or with decided=False it does."""
     terms = _terms(values, sums, place)
     total = terms.sum(axis=1) + sums.constant[place]
-    slack = NEAR * (np.abs(terms).sum(axis=1) + abs(sums.constant[place]))
+    slack = (NEAR if decided else HELD) * (np.abs(terms).sum(axis=1) + abs(sums.constant[place]))
     with np.errstate(invalid="ignore"):
         holds = {"=": np.abs(total) <= slack, "<=": total <= slack, "<": total < 0}[sums.signs[place]]
     wrong: Bools = ~holds & (~np.isnan(total) if decided else True)
