@@ -183,7 +183,11 @@ def test_the_mechanism_is_for_attacks_and_the_public_hears_method_and_amount_onl
 def test_remarks() -> None:
     assert "protects next to nothing" in str(made(tc.Noise("home", 0.01)))
     assert "protects" not in str(made(tc.Noise("home", 0.1)))
-    assert "outlying records of 400 got noise" in str(made(tc.Noise("home", 0.2, method="outliers")))
+    alone = str(made(tc.Noise("home", 0.2, method="outliers")))
+    assert "outlying records of 400 got noise" in alone
+    assert "percentiles only" not in alone
+    sums = tc.Noise(["home", "abroad", "total"], 0.2, method="outliers")
+    assert "outlying by percentiles only: these variables have no robust covariance" in str(made(sums))
     assert "kept up to rounding" in str(made(tc.Noise("staff", 0.2, method="romm")))
     few = FIRMS.with_columns(home=pl.when(pl.int_range(400) < 5).then(None).otherwise(pl.col("home")))
     said = str(made(tc.Noise(["home", "total"], 0.2, method="restricted"), few))

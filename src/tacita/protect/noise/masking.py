@@ -55,6 +55,8 @@ class Noisy(NamedTuple):
     """Records with too few of their own pattern, which took the covariance of others."""
     records: int
     """Records that got noise."""
+    robust: bool = True
+    """Whether outliers were also looked for over all variables together."""
 
 
 def noisy(method: str, amount: float, file: File) -> Noisy:
@@ -64,11 +66,11 @@ def noisy(method: str, amount: float, file: File) -> Noisy:
     return _together(method, amount, file)
 
 
-def outlying(file: File) -> Bools:
+def outlying(file: File) -> tuple[Bools, bool]:
     """Records beyond the 1st or 99th percentile of a variable, or far from the centre of all variables together.
 
-    Far is a robust Mahalanobis distance above the root of the 0.975 quantile of chi-squared; it is judged of complete
-    records, and not at all where there is no robust covariance.
+    Far is a robust Mahalanobis distance above the root of the 0.975 quantile of chi-squared, of complete records. Where
+    variables are sums of others, or records are few, there is no robust covariance, and the second answer is false.
     """
     from scipy.special import chdtri
 
@@ -82,11 +84,11 @@ def outlying(file: File) -> Bools:
     try:
         centre, covariance = middle(file.values[complete], file.record[complete], robust=True)
     except TacitaError:
-        return far
+        return far, False
     moved = file.values[complete] - centre
     squared = np.einsum("ij,ij->i", moved, np.linalg.solve(covariance, moved.T).T)
     far[complete] |= squared > float(chdtri(moved.shape[1], 1.0 - OUTLYING))
-    return far
+    return far, True
 
 
 def deviations(values: Floats, weight: Floats) -> Floats:
@@ -103,15 +105,13 @@ def _by_cell(method: str, amount: float, file: File) -> Noisy:
     """Noise for each cell on its own."""
     make = BY_CELL["additive" if method == "outliers" else method]
     sd = deviations(file.values, file.weight)
-    chosen = file.changeable.any(axis=1)
-    if method == "outliers":
-        chosen &= outlying(file)
-    rows = np.flatnonzero(chosen)
+    far, robust = outlying(file) if method == "outliers" else (True, True)
+    rows = np.flatnonzero(file.changeable.any(axis=1) & far)
     fresh, at_bound = redrawn(file, rows, lambda part, normal: make(part, sd, amount, normal), whole_records=False)
     values = file.values.copy()
     values[rows] = fresh
     spread = np.diag((amount * sd) ** 2) if make is BY_CELL["additive"] else _factor_spread(file, rows, method, amount)
-    return Noisy(values, spread, 1.0, at_bound, 0, len(rows))
+    return Noisy(values, spread, 1.0, at_bound, 0, len(rows), robust)
 
 
 def _factor_spread(file: File, rows: Ints, method: str, amount: float) -> Floats:

@@ -34,7 +34,7 @@ def two_sided(values: Floats, sd: Floats, amount: float, normal: Floats) -> Floa
     establishment tabular data. Journal of Official Statistics 14.
 
     >>> two_sided(np.full((3, 1), 100.0), np.ones(1), 0.1, np.array([[-8.0], [0.1], [8.0]])).round(3).tolist()
-    [[90.0], [110.413], [120.0]]
+    [[90.0], [110.407], [120.0]]
     """
     from scipy.special import ndtr
 

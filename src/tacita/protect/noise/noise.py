@@ -195,6 +195,8 @@ class Noise(CellStep):
         said = []
         if self.method == "outliers":
             said.append(f"{check.counted(made.records, 'outlying record')} of {len(given.record):,} got noise")
+        if not made.robust:
+            said.append("outlying by percentiles only: these variables have no robust covariance")
         if made.borrowed:
             besides = ", so that mean and covariance are kept on average only" if self.method in EXACT else ""
             said.append(
