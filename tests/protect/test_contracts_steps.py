@@ -152,6 +152,17 @@ EXAMPLES: dict[str, tuple[Step, ...]] = {
         tc.Recalibrate(totals={"sex": {"female": 5000, "male": 4000}}),
         tc.Recalibrate(["region"], tolerance=1e-6, weight=WEIGHT, only=f"{SURVEY.scenario.household} > 40"),
     ),
+    "noise": (
+        tc.Noise(["income", "age"], 0.2),
+        tc.Noise(["income", "age"], 0.3, method="correlated", least={"age": 0}, keep_signs=True),
+        tc.Noise(["income", "age"], 0.3, method="restricted", weighted=True, keep_totals=True),
+        tc.Noise(["income", "age"], 0.75, method="delta", keep_zeros=False, greatest=1e9),
+        tc.Noise(["income", "age"], 0.5, method="exact", weighted=True),
+        tc.Noise(["income", "age"], 0.5, method="romm", only="age > 20", strata=["sex"]),
+        tc.Noise(["income", "age"], 0.5, method="outliers", relations=["income >= age"]),
+        tc.Noise("income", 0.1, method="multiplicative", least=0, strata=["sex"]),
+        tc.Noise("income", 0.1, method="two_sided", only="age > 20"),
+    ),
 }
 """Every step, as it would be used."""
 

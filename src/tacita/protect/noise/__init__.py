@@ -1,0 +1,1 @@
+"""Noise on numbers: its methods, and what of the numbers it keeps."""
