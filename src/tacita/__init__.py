@@ -58,6 +58,7 @@ _HOMES = {
     "TrimWeights": "tacita.protect.weights.trim_weights",
     "WeightNoise": "tacita.protect.weights.weight_noise",
     "Recalibrate": "tacita.protect.weights.recalibrate",
+    "Pram": "tacita.protect.pram.pram",
     "Rules": "tacita.rules",
     "EditRule": "tacita.rules",
     "Total": "tacita.rules",
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
     from tacita.protect.generalise.generalise import Generalise as Generalise
     from tacita.protect.group_rare import GroupRare as GroupRare
     from tacita.protect.new_identifiers import NewIdentifiers as NewIdentifiers
+    from tacita.protect.pram.pram import Pram as Pram
     from tacita.protect.random_order import RandomOrder as RandomOrder
     from tacita.protect.recode.hierarchies import Hierarchy as Hierarchy
     from tacita.protect.recode.recode import Recode as Recode
