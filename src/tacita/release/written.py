@@ -17,6 +17,10 @@ PUBLIC = "public"
 SEED_NOTE = "whoever knows this seed can undo the protection"
 LOG_NOTE = "how the release came about"
 DECLARED_NOTE = "what was declared and done, not part of the release"
+MATRICES = "transition_matrices.json"
+MATRICES_NOTE = (
+    "by which probabilities categories were exchanged; tacita corrected, or corrected_table, takes this file"
+)
 NOT_PUBLIC = "NOT FOR PUBLICATION: this release does not keep the policy of the office."
 
 
@@ -35,7 +39,20 @@ def write_release(
         for kind in formats:
             write(release.data, data / f"data.{kind}")
         write(release.codebook(), data / "codebook.csv")
+        _write_matrices(release, data)
         _write_internal(release, private_folder(beside / INTERNAL), accepted)
+
+
+def _write_matrices(release: Release, folder: Path) -> None:
+    """Write the transition matrices that a step says may be published, of variables that are still there."""
+    public = [
+        dict(each)
+        for change in release.changes
+        for each in change.public
+        if "matrix" in each["parameters"] and set(each["variables"]) <= set(release.data.columns)
+    ]
+    if public:
+        _text(folder / MATRICES, json.dumps({"note": MATRICES_NOTE, "mechanisms": public}, indent=2))
 
 
 def _write_internal(release: Release, internal: Path, accepted: str | None) -> None:

@@ -15,6 +15,7 @@ from tacita.data import Data
 from tacita.keys.table import survey_weights
 from tacita.parameters import AtLeast, Doc, NotEmpty, Share
 from tacita.protect.mechanism import Mechanism
+from tacita.protect.pram.account import figures_of, remarks_of
 from tacita.protect.pram.categories import Categories, as_named, categories_of, with_categories
 from tacita.protect.pram.drawing import drawn
 from tacita.protect.pram.own_matrix import CATEGORIES, DIAGONAL, MATRIX, Rows, squared
@@ -29,14 +30,9 @@ from tacita.protect.pram.transition_matrix import (
 from tacita.protect.recode.regroup import column_of, is_declared, is_number, text_of
 from tacita.protect.step import Applied, CellStep, Context, present
 from tacita.random import Draws
-from tacita.result import percent
 
 INVARIANT = 1e-12
 """Shares that a matrix changes by no more than this count as kept."""
-SELDOM_TRUE = 0.1
-"""Categories kept with a smaller probability are pointed out."""
-NEXT_TO_NOTHING = 0.01
-"""So is a matrix that changes a smaller share of the records."""
 PD, ALPHA = 0.8, 0.5
 
 
@@ -184,8 +180,8 @@ class Pram(CellStep):
         return Randomised(
             with_categories(data, found, fresh),
             Mechanism("transition", names, parameters, perturbs=True),
-            _remarks(names, matrix, counts, len(data)),
-            _figures(matrix, counts),
+            remarks_of(names, matrix, counts, len(data)),
+            figures_of(matrix, counts),
         )
 
     def _matrix(self, found: Categories, shares: Floats, draws: Draws) -> Floats:
@@ -285,36 +281,3 @@ def _number(text: str) -> Any:
         return float(text)
     except ValueError:
         return text
-
-
-def _figures(matrix: Floats, counts: Floats) -> dict[str, float]:
-    """Of the categories that occur: the least and the greatest probability to be kept, and the share that changes."""
-    kept = np.diagonal(matrix)[counts > 0]
-    if not len(kept):
-        return {}
-    change = float(((1.0 - kept) * counts[counts > 0]).sum() / counts.sum())
-    return {"least_kept": float(kept.min()), "most_kept": float(kept.max()), "expected_change": change}
-
-
-def _remarks(names: tuple[str, ...], matrix: Floats, counts: Floats, records: int) -> tuple[str, ...]:
-    """What the log says: names, counts and probabilities."""
-    what, occurring = check.quoted(names), int((counts > 0).sum())
-    figures = _figures(matrix, counts)
-    said = []
-    lacking = records - int(counts.sum())
-    if len(names) > 1 and lacking:
-        said.append(f"{check.counted(lacking, 'record lacks', 'records lack')} one of {what} and stay as they are")
-    if occurring < 2 and (not figures or figures["expected_change"] == 0):
-        return (*said, f"{what} has fewer than two categories and stays as it is")
-    least, most, change = figures["least_kept"], figures["most_kept"], figures["expected_change"]
-    span = f"{least:.3g}" if f"{least:.3g}" == f"{most:.3g}" else f"{least:.3g} to {most:.3g}"
-    said.append(f"{what}: kept with probability {span}, {percent(change)} expected to change")
-    seldom = int((np.diagonal(matrix)[counts > 0] < SELDOM_TRUE).sum())
-    if seldom:
-        said.append(
-            f"caution: {seldom:,} of {check.counted(occurring, 'category', 'categories')} of {what} kept with a "
-            f"probability below {SELDOM_TRUE:g}, so that hardly any record that shows one is true"
-        )
-    if change < NEXT_TO_NOTHING:
-        said.append(f"caution: {what} changes so seldom that next to nothing is protected")
-    return tuple(said)
