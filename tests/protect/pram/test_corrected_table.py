@@ -113,8 +113,8 @@ def test_estimates_are_unbiased_and_their_errors_are_right(name: str) -> None:
     """60 fixed seeds: the mean of each cell lies within four of its standard errors of the truth.
 
     Over all cells with 30 records or more and all seeds, squared errors in units of the estimated variance are 1 on
-    average, within 0.35, and of intervals of 1.96 standard errors at least nine tenths hold the truth. The variance seen
-    in a single cell over 60 seeds varies too much to be held against anything.
+    average, within 0.35, and of intervals of 1.96 standard errors at least nine tenths hold the truth. The variance
+    seen in a single cell over 60 seeds varies too much to be held against anything.
     """
     steps, names, weight = STEPS[name]
     wanted = truth(*names, weight=weight)

@@ -15,6 +15,8 @@ from tacita.protect.recode.regroup import column_of, text_of
 
 MOST_CATEGORIES = 1000
 """A matrix of more rows would be no use to anybody."""
+CLOSE_TOGETHER = 1 << 20
+"""Codes below this are counted, others sorted."""
 
 
 class Categories(NamedTuple):
@@ -74,12 +76,24 @@ def _together(names: tuple[str, ...], singles: Sequence[Categories]) -> Categori
     texts: list[tuple[str, ...]] = [()]
     for each in singles:
         size = max(len(each.texts), 1)
-        found, place = np.unique(joint[complete] * size + each.codes[complete], return_inverse=True)
-        joint[complete] = place
+        found, joint[complete] = distinct_codes(joint[complete] * size + each.codes[complete])
         texts = [texts[code // size] + each.texts[code % size] for code in found.tolist()]
     codes = np.where(complete, joint, -1)
     unchanged = tuple(dict.fromkeys(code for each in singles for code in each.unchanged))
     return Categories(names, codes, tuple(texts), _rows_of(codes, len(texts)), unchanged)
+
+
+def distinct_codes(codes: Ints) -> tuple[Ints, Ints]:
+    """The different codes, ascending, and the place of each record's among them; without sorting if they lie close.
+
+    >>> [each.tolist() for each in distinct_codes(np.array([7, 3, 7]))]
+    [[3, 7], [1, 0, 1]]
+    """
+    if not len(codes) or codes.max() >= CLOSE_TOGETHER:
+        found, place = np.unique(codes, return_inverse=True)
+        return found, place.reshape(-1)
+    occurs = np.bincount(codes) > 0
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
 
 
 def _rows_of(codes: Ints, count: int) -> Ints:

@@ -15,6 +15,7 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import survey_weights
 from tacita.parameters import Doc, NotEmpty, parameters_of
+from tacita.protect.pram.categories import distinct_codes
 from tacita.protect.pram.moments import Moments, along_axes, moments, randomisation_variance, sampling_variance
 from tacita.protect.pram.table_axis import Axis, axis_of
 from tacita.protect.pram.transitions import Category, Groups, by_variables, transitions_of
@@ -139,8 +140,10 @@ def corrected_table(
     check.columns_exist("variables of the transitions", [name for group in groups for name in group], data.columns)
     if not len(data):
         raise TacitaError("the file has no records; there is no table of it.")
-    # Sums do not depend on the order of the rows.
-    return _estimated(data.take(np.argsort(data.record, kind="stable")), names, groups, weight, sampling)
+    if (np.diff(data.record) < 0).any():
+        # Sums do not depend on the order of the rows.
+        data = data.take(np.argsort(data.record, kind="stable"))
+    return _estimated(data, names, groups, weight, sampling)
 
 
 def _estimated(
@@ -186,13 +189,15 @@ def _axes(data: Data, names: tuple[str, ...], groups: Groups) -> list[Axis]:
 
 def _summed(axes: Sequence[Axis], weights: Floats) -> tuple[Moments, Floats]:
     """The moments of all records, those with the same matrices together, and the table as it is released."""
-    strata, part = np.unique(np.stack([axis.stratum for axis in axes]), axis=1, return_inverse=True)
+    many = tuple(len(axis.inverses) for axis in axes)
+    strata, part = distinct_codes(np.ravel_multi_index(tuple(axis.stratum for axis in axes), many).astype(np.int64))
     total: Moments | None = None
     whole = np.zeros(tuple(len(axis.shown) for axis in axes))
-    for at in range(strata.shape[1]):
-        rows = np.flatnonzero(part.reshape(-1) == at)
+    for at, stratum in enumerate(strata.tolist()):
+        rows = np.flatnonzero(part == at)
         sums, squares = (_table(axes, rows, each[rows]) for each in (weights, weights**2))
-        inverses = [axis.inverses[stratum] for axis, stratum in zip(axes, strata[:, at].tolist(), strict=True)]
+        places = np.unravel_index(stratum, many)
+        inverses = [axis.inverses[int(place)] for axis, place in zip(axes, places, strict=True)]
         found = moments(sums, squares, inverses)
         total = found if total is None else Moments(*(one + other for one, other in zip(total, found, strict=True)))
         whole += sums

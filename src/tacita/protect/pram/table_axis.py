@@ -11,6 +11,7 @@ from tacita import check, frame
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.protect.pram.categories import distinct_codes
 from tacita.protect.pram.transitions import Category, Transition
 from tacita.protect.recode.regroup import text_of
 
@@ -77,9 +78,9 @@ def joint_categories(columns: Sequence[frame.Coded]) -> tuple[Ints, list[Categor
     labels: list[Category] = [()]
     for codes, values in columns:
         texts = (None, *map(text_of, values))
-        found, joint = np.unique(joint * len(texts) + codes, return_inverse=True)
+        found, joint = distinct_codes(joint * len(texts) + codes)
         labels = [(*labels[code // len(texts)], texts[code % len(texts)]) for code in found.tolist()]
-    return joint.reshape(-1), labels
+    return joint, labels
 
 
 def _strata(data: Data, transitions: Sequence[Transition]) -> Ints:
