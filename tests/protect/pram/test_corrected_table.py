@@ -264,9 +264,18 @@ def test_published_matrices_lie_beside_the_data_and_give_the_same_table(
 
 @pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
 def test_no_matrix_is_published_unless_asked_or_of_a_variable_that_is_gone(tmp_path: Path) -> None:
-    for at, steps in enumerate(((tc.Pram("job"),), (tc.Pram("ill", publish_matrix=True), tc.Remove("ill")))):
+    public = tc.Pram("job", publish_matrix=True, strata=["side"])
+    plans: list[tuple[bool, tuple[tc.Step, ...]]] = [
+        (False, (tc.Pram("job"),)),
+        (False, (tc.Pram("ill", publish_matrix=True), tc.Remove("ill"))),
+        # It would name categories that were recoded away, of the variable or of its strata.
+        (False, (public, tc.Recode("job", mapping={"baker": "other"}))),
+        (False, (public, tc.Recode("side", mapping={"north": "up", "south": "down"}))),
+        (True, (tc.Recode("job", mapping={"baker": "other"}), public, tc.Suppress(k=2))),
+    ]
+    for at, (published, steps) in enumerate(plans):
         folder = applied(*steps).save(tmp_path / str(at), formats=["csv"], accept_unsafe="a test")
-        assert not list(folder.rglob("transition_matrices.json"))
+        assert bool(list(folder.rglob("transition_matrices.json"))) == published
 
 
 def transition(**parameters: Any) -> list[Mechanism]:

@@ -4,15 +4,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import strategies as st
 
 import tacita as tc
 from conftest import Reference
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
+from tacita.protect.pram.categories import categories_of, distinct_codes
 
 N = 1200
 JOBS = ["smith"] * 700 + ["miller"] * 300 + ["baker"] * 150 + ["falconer"] * 50
@@ -204,7 +207,7 @@ def test_together_who_lacks_a_value_stays() -> None:
     release = applied(tc.Pram(["side", "town"], pd=0.1, together=True), data=table)
     lacks = table["side"].is_null()
     assert release.data.table.filter(lacks).equals(table.filter(lacks))
-    assert "120 records lack one of 'side', 'town' and stay as they are" in release.changes[0].remarks
+    assert "not exchanged: 120 records without one of 'side', 'town'" in release.changes[0].remarks
 
 
 def test_types_labels_missing_values_and_codes_stay() -> None:
@@ -353,9 +356,10 @@ MESSAGES: list[tuple[Callable[[], Any], str]] = [
         "it with a probability of at least 0.5333, in a table by category, or pass invariant=False.",
     ),
     (
+        # Every step is between an odd and an even level: 2 x 0.5 x 5 x 109 of 1,200, of the odd levels with 109 each.
         lambda: applied(tc.Pram("level", diagonal=0.5, bandwidth=1)),
-        "no invariant matrix has this diagonal for 'level' within bandwidth = 1; widen it, take pd in place of "
-        "diagonal, or pass invariant=False.",
+        "no invariant matrix has this diagonal for 'level' within bandwidth = 1: 45.4 % can change, not 50 %; widen "
+        "it, take pd in place of diagonal, or pass invariant=False.",
     ),
     (
         lambda: applied(tc.Pram("job", weighted=True), who=tc.Scenario(keys=["job"])),
@@ -382,6 +386,32 @@ def test_no_record_gets_a_code_for_missing_by_an_own_matrix() -> None:
         rows = {"1": {"1": 0.5, code: 0.5}, "2": {"2": 1}, code: {code: 1}}
         with pytest.raises(TacitaError, match="must not lead to codes declared missing or not applicable; it leads to"):
             applied(tc.Pram("x", matrix=rows), data=data, who=who)
+
+
+@hypothesis.given(
+    st.lists(st.tuples(*[st.sampled_from(["a", "b", None, "c"])] * 2, st.sampled_from([1, 2, 99, None])), min_size=1)
+)
+@hypothesis.settings(deadline=None)
+def test_combinations_are_those_of_plain_python(rows: list[tuple[Any, ...]]) -> None:
+    """Complete ones only, in ascending order; 99 is declared missing."""
+    table = pl.DataFrame(rows, schema={"x": pl.String, "y": pl.String, "z": pl.Int64}, orient="row")
+    found = categories_of(Data.of(table, {"z": Variable(missing=(99,))}), ("x", "y", "z"))
+    wanted = [None if None in row or 99 in row else tuple(map(str, row)) for row in rows]
+    ascending = sorted({each for each in wanted if each is not None})
+    assert list(found.texts) == ascending
+    assert found.codes.tolist() == [-1 if each is None else ascending.index(each) for each in wanted]
+    assert all(wanted[row] == text for row, text in zip(found.rows.tolist(), ascending, strict=True))
+    weights = np.arange(1.0, len(rows) + 1)
+    sums = [sum(weights[at] for at, each in enumerate(wanted) if each == text) for text in ascending]
+    assert found.totals(weights, np.arange(len(rows))).tolist() == sums
+
+
+@hypothesis.given(st.lists(st.integers(0, 9) | st.sampled_from([1 << 20, (1 << 20) - 1, 1 << 40])))
+def test_codes_are_compacted_as_by_sorting(codes: list[int]) -> None:
+    made = distinct_codes(np.array(codes, dtype=np.int64))
+    different = sorted(set(codes))
+    assert made[0].tolist() == different
+    assert made[1].tolist() == [different.index(code) for code in codes]
 
 
 def test_a_record_has_the_same_draw_whatever_else_is_in_the_file() -> None:

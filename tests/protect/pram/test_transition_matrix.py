@@ -15,6 +15,7 @@ from tacita.protect.pram.transition_matrix import (
     balanced_flows,
     exact_diagonal,
     greatest_change,
+    greatest_change_within,
     invariant_product,
     invariant_within,
     mixed,
@@ -137,6 +138,25 @@ def test_an_exact_diagonal_within_a_band() -> None:
     assert exact_diagonal(shares[[0, 1, 2, 4, 3]], diagonal, 1) is None
     path = exact_diagonal(np.array([0.25, 0.5, 0.25]), np.full(3, 0.6), 1)
     assert path == pytest.approx(np.array([[0.6, 0.4, 0], [0.2, 0.6, 0.2], [0, 0.4, 0.6]]), abs=CLOSE)
+
+
+@given(problems(2), st.integers(1, 3))
+@settings(deadline=None)
+def test_within_a_band_there_is_an_exact_diagonal_where_all_that_is_wanted_can_change(
+    problem: tuple[Floats, Floats], bandwidth: int
+) -> None:
+    """Two ways to the same question: flows found by Newton's method, and the greatest change by a linear programme."""
+    shares, diagonal = problem
+    change = shares * (1 - diagonal)
+    most = greatest_change_within(change, bandwidth)
+    made = exact_diagonal(shares, diagonal, bandwidth)
+    assert most <= greatest_change(change).sum() + 1e-9
+    if most < change.sum() - 1e-6:
+        assert made is None
+    if made is not None:
+        assert np.abs(np.diagonal(made) - diagonal)[shares > 0].max() <= CLOSE
+        assert invariance_error(made, shares) <= 1e-14
+        assert not made[~neighbours(len(shares), bandwidth) & ~np.eye(len(shares), dtype=bool)].any()
 
 
 def test_many_categories_have_an_exact_diagonal() -> None:

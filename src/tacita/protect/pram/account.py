@@ -30,7 +30,7 @@ def remarks_of(names: tuple[str, ...], matrix: Floats, counts: Floats, records: 
     said = []
     lacking = records - int(counts.sum())
     if len(names) > 1 and lacking:
-        said.append(f"{check.counted(lacking, 'record lacks', 'records lack')} one of {what} and stay as they are")
+        said.append(f"not exchanged: {check.counted(lacking, 'record')} without one of {what}")
     if occurring < 2 and (not figures or figures["expected_change"] == 0):
         return (*said, f"{what} has fewer than two categories and stays as it is")
     least, most, change = figures["least_kept"], figures["most_kept"], figures["expected_change"]

@@ -51,9 +51,9 @@ def categories_of(data: Data, names: tuple[str, ...]) -> Categories:
     singles = [_single(data, name) for name in names]
     made = singles[0] if len(singles) == 1 else _together(names, singles)
     if len(made.texts) > MOST_CATEGORIES:
-        what = "combinations" if len(names) > 1 else "categories"
+        what = "have {:,} combinations" if len(names) > 1 else "has {:,} categories"
         raise TacitaError(
-            f"{check.quoted(names)} has {len(made.texts):,} {what}, more than {MOST_CATEGORIES:,}; recode first."
+            f"{check.quoted(names)} {what.format(len(made.texts))}, more than {MOST_CATEGORIES:,}; recode first."
         )
     return made
 

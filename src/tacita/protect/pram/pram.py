@@ -22,6 +22,7 @@ from tacita.protect.pram.own_matrix import CATEGORIES, DIAGONAL, MATRIX, Rows, s
 from tacita.protect.pram.transition_matrix import (
     exact_diagonal,
     greatest_change,
+    greatest_change_within,
     invariant_product,
     invariant_within,
     mixed,
@@ -30,6 +31,7 @@ from tacita.protect.pram.transition_matrix import (
 from tacita.protect.recode.regroup import column_of, is_declared, is_number, text_of
 from tacita.protect.step import Applied, CellStep, Context, present
 from tacita.random import Draws
+from tacita.result import percent
 
 INVARIANT = 1e-12
 """Shares that a matrix changes by no more than this count as kept."""
@@ -221,9 +223,11 @@ class Pram(CellStep):
             )
         matrix = exact_diagonal(shares, wanted, self.bandwidth)
         if matrix is None:
+            most = percent(greatest_change_within(change, self.bandwidth or len(change)))
             raise TacitaError(
                 f"no invariant matrix has this diagonal for {check.quoted(found.names)} within bandwidth = "
-                f"{self.bandwidth}; widen it, take pd in place of diagonal, or pass invariant=False."
+                f"{self.bandwidth}: {most} can change, not {percent(change.sum())}; widen it, take pd in place of "
+                f"diagonal, or pass invariant=False."
             )
         return matrix
 

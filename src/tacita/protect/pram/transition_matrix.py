@@ -115,6 +115,24 @@ def greatest_change(change: Floats) -> Floats:
     return np.minimum(change, change.sum() - change) if len(change) else change
 
 
+def greatest_change_within(change: Floats, bandwidth: int) -> float:
+    """The greatest sum of changes, each at most the one wanted, that equal flows within a band can give.
+
+    A linear programme: the greatest sum of flows w_ij, i < j, with sum_j w_ij <= change_i.
+
+    >>> round(greatest_change_within(np.array([0.25, 0.125, 0.125]), 1), 12)
+    0.25
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array
+
+    first, second = np.nonzero(np.triu(neighbours(len(change), bandwidth)))
+    flow = np.arange(len(first))
+    rows, columns = np.concatenate([first, second]), np.concatenate([flow, flow])
+    sums = coo_array((np.ones(len(rows)), (rows, columns)), shape=(len(change), len(first)))
+    return -2.0 * float(linprog(-np.ones(len(first)), A_ub=sums.tocsr(), b_ub=change).fun)
+
+
 def balanced_flows(change: Floats, allowed: Bools) -> Floats | None:
     """Symmetric flows w_ij = x_i x_j between allowed pairs whose row sums are `change`; None if none were found.
 
