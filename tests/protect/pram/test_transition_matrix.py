@@ -119,6 +119,8 @@ def test_exact_diagonals_by_hand() -> None:
     assert exact_diagonal(np.array([0.8, 0.2]), np.array([0.9, 0.9])) is None
     edge = exact_diagonal(np.array([0.5, 0.25, 0.25]), np.array([0.8, 0.8, 0.8]))
     assert edge == pytest.approx(np.array([[0.8, 0.1, 0.1], [0.2, 0.8, 0.0], [0.2, 0.0, 0.8]]), abs=CLOSE)
+    whole = exact_diagonal(np.array([0.25, 0.25, 0.5]), np.zeros(3))
+    assert whole == pytest.approx(np.array([[0, 0, 1], [0, 0, 1], [0.5, 0.5, 0]]), abs=CLOSE)
     assert exact_diagonal(np.array([1.0]), np.array([0.8])) is None
     assert exact_diagonal(np.array([0.6, 0.4]), np.array([1.0, 1.0])).tolist() == [[1, 0], [0, 1]]  # type: ignore[union-attr]
 

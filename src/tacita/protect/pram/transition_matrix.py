@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from tacita.arrays import Bools, Floats
 
-NEAR = 1e-12
+NEAR = 4e-13
 """Relative difference at which row sums count as met; they are improved as long as that goes."""
 MOST_ROUNDS = 200
 LONGEST_STEP = 2.0
-RIDGE = 1e-10
+RIDGE = 1e-13
 
 
 def neighbours(count: int, bandwidth: int | None = None) -> Bools:
@@ -157,7 +157,8 @@ def balanced_flows(change: Floats, allowed: Bools) -> Floats | None:
         logs = logs + _newton_step(logs, now, rows, wanted, pairs)
     if least > NEAR:
         return None
-    flows[np.ix_(active, active)] = best * total
+    # No row may exceed its sum by a rounding error: a category that is to change wholly would be kept less than never.
+    flows[np.ix_(active, active)] = best * total * min(1.0, float((wanted / best.sum(axis=1)).min()))
     return flows
 
 
