@@ -59,6 +59,8 @@ _HOMES = {
     "WeightNoise": "tacita.protect.weights.weight_noise",
     "Recalibrate": "tacita.protect.weights.recalibrate",
     "Noise": "tacita.protect.noise.noise",
+    "Pram": "tacita.protect.pram.pram",
+    "corrected_table": "tacita.protect.pram.corrected_table",
     "Rules": "tacita.rules",
     "EditRule": "tacita.rules",
     "Total": "tacita.rules",
@@ -97,6 +99,8 @@ if TYPE_CHECKING:
     from tacita.protect.group_rare import GroupRare as GroupRare
     from tacita.protect.new_identifiers import NewIdentifiers as NewIdentifiers
     from tacita.protect.noise.noise import Noise as Noise
+    from tacita.protect.pram.corrected_table import corrected_table as corrected_table
+    from tacita.protect.pram.pram import Pram as Pram
     from tacita.protect.random_order import RandomOrder as RandomOrder
     from tacita.protect.recode.hierarchies import Hierarchy as Hierarchy
     from tacita.protect.recode.recode import Recode as Recode

@@ -163,6 +163,16 @@ EXAMPLES: dict[str, tuple[Step, ...]] = {
         tc.Noise("income", 0.1, method="multiplicative", least=0, strata=["sex"]),
         tc.Noise("income", 0.1, method="two_sided", only="age > 20"),
     ),
+    "pram": (
+        tc.Pram(["region", "nace"]),
+        tc.Pram(["age", "citizenship"], pd=0.3, alpha=1.0, fixed=True, publish_matrix=True),
+        tc.Pram("nace", diagonal=0.5, weighted=True),
+        tc.Pram("age", diagonal=0.4, bandwidth=2, invariant=False),
+        tc.Pram("age", pd=0.2, alpha=0.9, bandwidth=3, only="income > 100", strata=["sex"]),
+        tc.Pram("sex", matrix=[[0.7, 0.3], [0.0, 1.0]], categories=["female", "male"]),
+        tc.Pram("sex", matrix={"female": {"female": 0.7, "male": 0.3}, "male": {"male": 0.6, "female": 0.4}}),
+        tc.Pram(["region", "citizenship"], pd=0.5, together=True, strata=["sex"]),
+    ),
 }
 """Every step, as it would be used."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,17 @@ from tacita.data.files import write
 
 if TYPE_CHECKING:
     from tacita.release.release import Release
+    from tacita.release.step_log import Changes
 
 PUBLIC = "public"
 """The folder of what may be published."""
 SEED_NOTE = "whoever knows this seed can undo the protection"
 LOG_NOTE = "how the release came about"
 DECLARED_NOTE = "what was declared and done, not part of the release"
+MATRICES = "transition_matrices.json"
+MATRICES_NOTE = (
+    "by which probabilities categories were exchanged; tacita corrected, or corrected_table, takes this file"
+)
 NOT_PUBLIC = "NOT FOR PUBLICATION: this release does not keep the policy of the office."
 
 
@@ -35,7 +41,32 @@ def write_release(
         for kind in formats:
             write(release.data, data / f"data.{kind}")
         write(release.codebook(), data / "codebook.csv")
+        _write_matrices(release, data)
         _write_internal(release, private_folder(beside / INTERNAL), accepted)
+
+
+def _write_matrices(release: Release, folder: Path) -> None:
+    """Write the transition matrices that a step says may be published, and that fit the data as they are released."""
+    public = [
+        dict(each)
+        for number, change in enumerate(release.changes, start=1)
+        for each in change.public
+        if "matrix" in each["parameters"] and _still_fits(release, each, release.changes[number:])
+    ]
+    if public:
+        _text(folder / MATRICES, json.dumps({"note": MATRICES_NOTE, "mechanisms": public}, indent=2))
+
+
+def _still_fits(release: Release, mechanism: Mapping[str, Any], later: Sequence[Changes]) -> bool:
+    """Whether its variables are still there, and no later step did more to them than to suppress cells.
+
+    The matrix would name categories that were recoded away.
+    """
+    names = {*mechanism["variables"], *mechanism["parameters"].get("stratum", {})}
+    recoded = {
+        name for each in later for name, count in each.cells.items() if count > each.suppressed.get(name, 0)
+    }  # fmt: skip
+    return names <= set(release.data.columns) and not names & recoded
 
 
 def _write_internal(release: Release, internal: Path, accepted: str | None) -> None:
