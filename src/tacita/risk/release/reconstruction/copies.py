@@ -14,7 +14,6 @@ import numpy as np
 
 from tacita.arrays import Bools, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected
-from tacita.risk.release.reconstruction.columns import guesses, tally
 from tacita.risk.release.reconstruction.leak import HIT_RATE, Leak, is_justified, leak
 from tacita.risk.release.reconstruction.values import plain_text, plain_value
 from tacita.risk.release.reconstruction.views import View, views_of
@@ -148,41 +147,3 @@ def _narrower(files: Files, protected: Protected, name: str, triple: int, size: 
     if len(text) > len(released) >= 1 and text.startswith(released) and not text.isdigit():
         return 1 if true.startswith(text) else -1
     return 0
-
-
-def determining_columns(files: Files, variables: Sequence[Protected]) -> dict[str, tuple[str, ...]]:
-    """By variable that no row shows any more: columns that stand for it, if one knows what their values mean."""
-    found: dict[str, tuple[str, ...]] = {}
-    for protected in variables:
-        if len(protected.true_rows) or protected.codes < 2:
-            continue
-        hidden = np.zeros(len(files), dtype=np.int64)
-        hidden[protected.rows] = protected.truth
-        others = (name for name in files.columns if name != protected.name)
-        names = tuple(name for name in others if _determines(files, name, hidden, protected))
-        if names:
-            found[protected.name] = names
-    return found
-
-
-def determined_caution(variable: str, names: tuple[str, ...]) -> str:
-    """What columns that determine a hidden variable mean."""
-    listed = ", ".join(map(repr, names[:5]))
-    return (
-        f"{variable!r} is shown nowhere, but {listed} determine{'s' if len(names) == 1 else ''} it: "
-        f"whoever knows which value stands for which, as from the sampling design, has it back."
-    )
-
-
-def _determines(files: Files, name: str, hidden: Ints, protected: Protected) -> bool:
-    """Whether equal values of a column mean equal originals, in groups of two records at least."""
-    codes = files.codes(name)
-    assert codes is not None
-    rows = protected.rows
-    truth = Protected(
-        protected.name, rows, np.ones(len(rows), dtype=np.bool_), hidden, protected.truth, protected.truth,
-        protected.values, protected.codes, None, None, removed=False,
-    )  # fmt: skip
-    found = tally(codes[rows], hidden[rows], protected.codes)
-    guess, rate = guesses(found, codes[rows], truth, tried=len(files.columns), whole=True)
-    return rate >= HIT_RATE and bool((guess > 0).mean() >= HIT_RATE)

@@ -97,14 +97,14 @@ def order_cautions(files: Files, variables: Sequence[Protected]) -> Iterator[str
             "links the records; give new ones."
         )
     for protected in variables:
-        for name in [ROWS, *(each for each in files.columns if _is_identifier(files, each))]:
+        for name in [ROWS, *(each for each in files.columns if is_identifier(files, each))]:
             rank = _rank_correlation(files, protected, name)
             if name != protected.name and rank >= SAME_ORDER:
                 what = "the rows follow" if name == ROWS else f"{name!r} follows"
                 yield f"{what} the order of {protected.name!r} (rank correlation {rank:.3f}); renew the order."
 
 
-def _is_identifier(files: Files, name: str) -> bool:
+def is_identifier(files: Files, name: str) -> bool:
     """Whether a column looks like an identifier: no fractions, and most records or households have their own."""
     return not _is_fraction(files, name) and files.distinct(name) > len(files) / 5
 
@@ -115,7 +115,7 @@ def _is_fraction(files: Files, name: str) -> bool:
 
 
 def _kept_identifier(files: Files, name: str) -> bool:
-    named = name == files.household or (_is_identifier(files, name) and len(files) > 20 and _runs(files, name))
+    named = name == files.household or (is_identifier(files, name) and len(files) > 20 and _runs(files, name))
     if not named or name not in files.original.columns:
         return False
     from tacita import frame
