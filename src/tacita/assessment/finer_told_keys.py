@@ -41,9 +41,7 @@ def _reasons(finer: FinerColumns, weight: str | None) -> Iterator[str]:
         yield f"the weight {weight!r} tells it more finely; round the weights further, perturb or remove them"
     identifiers = [name for name in finer.identifiers if name != weight]
     if identifiers:
-        one = len(identifiers) == 1
-        yield (
-            f"{check.quoted(identifiers)} look{'s' if one else ''} like {'an identifier' if one else 'identifiers'} and "
-            f"tell{'s' if one else ''} it; declare {'it' if one else 'them'} as identifiers or household, or remove "
-            f"{'it' if one else 'them'}"
-        )
+        what, them = ("looks like an identifier and tells", "it")
+        if len(identifiers) > 1:
+            what, them = ("look like identifiers and tell", "them")
+        yield f"{check.quoted(identifiers)} {what} it; declare {them} as identifiers or household, or remove {them}"

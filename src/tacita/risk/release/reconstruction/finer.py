@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from tacita.arrays import Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected, released_as
@@ -41,41 +43,50 @@ class FinerColumns(NamedTuple):
     """Those that look like identifiers: most records or households have a value of their own."""
 
 
-def values_by_original(original: Ints, column: Ints, codes: int) -> Ints | None:
-    """By original code the one value of a column that its records have; None if records of one original have two.
+def told_classes(classes: Ints, original: Ints, column: Ints) -> Ints:
+    """By original value the finest class that a column tells for certain; -1 where no record of the value is given.
 
-    Code 0 is a missing value of the column. It counts as a value where the column is a function of the original with
-    it, and as unknown (-1) where it is one only without.
+    Two original values of one released class are told apart if no chain of records leads from one to the other, each
+    record agreeing with the next in the original value or in the column: the connected components of the graph that
+    joins the two. A column that is a function of the original tells its own classes, one that determines the original
+    tells every value. `classes` is by original value, `original` and `column` by record.
 
-    >>> values_by_original(np.array([1, 1, 2, 3]), np.array([7, 7, 8, 7]), 3).tolist()
-    [-1, 7, 8, 7]
-    >>> values_by_original(np.array([1, 1, 2]), np.array([7, 8, 8]), 2) is None
-    True
+    >>> told_classes(np.zeros(4, int), np.array([0, 0, 1, 2, 3]), np.array([5, 6, 6, 7, 7])).tolist()
+    [0, 0, 1, 1]
     """
-    for rows in (np.arange(len(column)), np.flatnonzero(column)):
-        values = np.full(codes + 1, UNKNOWN, dtype=np.int64)
-        values[original[rows]] = column[rows]
-        if (values[original[rows]] == column[rows]).all():
-            return values
-    return None
+    size = len(classes)
+    pairs, place = np.unique(_paired(classes[original], column), return_inverse=True)
+    edges = coo_array((np.ones(len(original)), (original, size + place)), shape=(size + len(pairs),) * 2)
+    _, component = connected_components(edges, directed=False)
+    told: Ints = np.where(np.bincount(original, minlength=size) > 0, component[:size], UNKNOWN)
+    return told.astype(np.int64)
 
 
-def log_chance_of_function(classes: Ints, original: Ints, column: Ints) -> float:
-    """The logarithm of how likely a column is by chance such a function of the original within released classes.
+def log_chance(classes: Ints, told: Ints, original: Ints, column: Ints) -> float:
+    """The logarithm of a bound on how likely a column by chance tells released classes apart as finely.
 
-    Given the first record of an original value v, its n_v - 1 others have the same value c(v) of the column by chance
-    with probability p(c(v))^(n_v - 1), with the share p(c) of the value in the class: the sum over v of
-    (n_v - 1) log p(c(v)). Were the column dealt out at random within classes, it would be a function with a figure of t
-    or less with a probability of t at most. Original values that one record has say nothing.
+    Fix m parts of the original values of a class. Given the first record of a column's value j, its n_j - 1 others are
+    of the same part by chance with probability q^(n_j - 1), q being the part's share of the class. There are at most
+    m^V ways to choose parts of V values: V log m + the sum over j of (n_j - 1) log q(j), over all classes. The same
+    holds with original and column exchanged, and the smaller of the two counts. A column of which every record has
+    its own value says nothing by this bound, however finely it splits.
 
-    >>> round(np.exp(log_chance_of_function(np.zeros(4, int), np.array([1, 1, 2, 2]), np.array([5, 5, 6, 6]))), 3)
-    0.25
+    >>> four = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> round(log_chance(np.zeros(2, int), np.arange(2), four, four + 7), 3)  # log(2^2 * (1/2)^6)
+    -2.773
     """
-    _, inverse, count = np.unique(_paired(classes, column), return_inverse=True, return_counts=True)
-    in_class = np.bincount(classes)[classes]
-    log_share = np.log(count[inverse] / in_class)
-    _, first = np.unique(original, return_index=True)
-    return float(log_share.sum() - log_share[first].sum())
+    of_record = classes[original]
+    _, part, members = np.unique(_paired(of_record, told[original]), return_inverse=True, return_counts=True)
+    log_share = np.log(members[part] / np.bincount(of_record)[of_record])
+    first_part = np.unique(part, return_index=True)[1]
+    log_parts = np.log(np.maximum(np.bincount(of_record[first_part]), 1))
+    of_column = _paired(of_record, column)
+    bounds = []
+    for value, other in ((of_column, original), (original, of_column)):
+        first, other_first = (np.unique(each, return_index=True)[1] for each in (value, other))
+        ways = log_parts[of_record[other_first]].sum()
+        bounds.append(ways + log_share.sum() - log_share[first].sum())
+    return float(min(bounds))
 
 
 def refined(classes: Ints, values: Ints) -> Ints:
@@ -200,14 +211,14 @@ def _told_by(files: Files, merged: Merged, name: str) -> tuple[Ints | None, bool
     column, tried = codes[merged.rows], len(files.columns)
     if _determines(merged, column, tried):
         return np.arange(len(merged.classes)), True
-    values = values_by_original(merged.original, column, len(merged.classes) - 1)
-    if values is None or refined(merged.classes, values).max() == merged.classes.max():
-        return None, False
-    shown = column == values[merged.original]
-    original = merged.original[shown]
-    classes = merged.classes[original]
-    chance = log_chance_of_function(classes, original, column[shown])
-    return (values if chance <= np.log(LEVEL / tried) else None), False
+    # A missing value may be one that a whole class has, or an answer that was not given: with and without them.
+    for rows in (slice(None), np.flatnonzero(column)) if (column == 0).any() else (slice(None),):
+        told = told_classes(merged.classes, merged.original[rows], column[rows])
+        if refined(merged.classes, told).max() > merged.classes.max():
+            chance = log_chance(merged.classes, told, merged.original[rows], column[rows])
+            if chance <= np.log(LEVEL / tried):
+                return told, False
+    return None, False
 
 
 def _determines(merged: Merged, column: Ints, tried: int) -> bool:
