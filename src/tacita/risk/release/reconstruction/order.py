@@ -37,13 +37,13 @@ def neighbours_agree(position: Ints, value: Ints, cells: Ints) -> tuple[Ints, In
     told = value[order]
     before, after = np.concatenate([told[:1] * 0, told[:-1]]), np.concatenate([told[1:], told[:1] * 0])
     of_shown = np.zeros(len(value), dtype=np.int64)
-    of_shown[order] = _agreed(before, after)
+    of_shown[order] = _agreed_value(before, after)
     place = np.searchsorted(position[order], position[cells])
     padded = np.concatenate([[0], told, [0]])
-    return of_shown[shown], _agreed(padded[place], padded[place + 1])
+    return of_shown[shown], _agreed_value(padded[place], padded[place + 1])
 
 
-def _agreed(before: Ints, after: Ints) -> Ints:
+def _agreed_value(before: Ints, after: Ints) -> Ints:
     one = np.where(before == 0, after, before)
     return np.where((before == 0) | (after == 0) | (before == after), one, 0)
 
@@ -56,12 +56,12 @@ def order_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
             continue
         for name in [ROWS, *names]:
             if name != protected.name:
-                found = _by_neighbours(files, protected, name, len(names) + 1)
+                found = _neighbour_leak(files, protected, name, len(names) + 1)
                 if found is not None:
                     yield found
 
 
-def _by_neighbours(files: Files, protected: Protected, name: str, tried: int) -> Leak | None:
+def _neighbour_leak(files: Files, protected: Protected, name: str, tried: int) -> Leak | None:
     codes = np.ones(len(files), dtype=np.int64) if name == ROWS else files.codes(name)
     assert codes is not None
     position = np.empty(len(files), dtype=np.int64)
@@ -115,7 +115,7 @@ def _is_fraction(files: Files, name: str) -> bool:
 
 
 def _kept_identifier(files: Files, name: str) -> bool:
-    named = name == files.household or (is_identifier(files, name) and len(files) > 20 and _runs(files, name))
+    named = name == files.household or (is_identifier(files, name) and len(files) > 20 and _looks_issued(files, name))
     if not named or name not in files.original.columns:
         return False
     from tacita import frame
@@ -123,7 +123,7 @@ def _kept_identifier(files: Files, name: str) -> bool:
     return not bool(frame.different(files.original.table[name], files.released.table[name]).any())
 
 
-def _runs(files: Files, name: str) -> bool:
+def _looks_issued(files: Files, name: str) -> bool:
     """Whether values are texts, or whole numbers that come one after the other: measured ones lie apart."""
     numbers = files.numbers(name)
     if numbers is None:

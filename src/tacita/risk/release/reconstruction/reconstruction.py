@@ -20,7 +20,7 @@ from tacita.result import Percent, Result, Table
 from tacita.risk.release.reconstruction.arithmetic import arithmetic_leaks
 from tacita.risk.release.reconstruction.bounds import bound_leaks
 from tacita.risk.release.reconstruction.cells import Files, Protected, protected_variables
-from tacita.risk.release.reconstruction.columns import column_leaks, settled
+from tacita.risk.release.reconstruction.columns import column_leaks, without_found_cells
 from tacita.risk.release.reconstruction.copies import copy_leaks
 from tacita.risk.release.reconstruction.finer import FinerColumns, determined_cautions, finer_columns
 from tacita.risk.release.reconstruction.households import household_leaks
@@ -291,8 +291,8 @@ def _attacked(
             found.append(leak)
     found += column_leaks(files, variables, remaining, threes=threes, progress=part(progress, 0.3, 0.9))
     progress(0.9, "housemates")
-    found += settled(list(housemate_leaks(files, variables, remaining)), remaining)
-    found += settled(list(bound_leaks(files, variables, remaining)), remaining)
+    found += without_found_cells(list(housemate_leaks(files, variables, remaining)), remaining)
+    found += without_found_cells(list(bound_leaks(files, variables, remaining)), remaining)
     return found, tuple(order_cautions(files, variables))
 
 

@@ -55,7 +55,7 @@ def run_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
         if not _is_size(protected):
             continue
         names = [name for name in files.columns if name != protected.name and files.distinct(name) > 1]
-        found = [*_by_columns(files, protected, names), *_by_single_households(files, protected, names)]
+        found = [*_leaks_by_run_lengths(files, protected, names), *_leaks_by_single_households(files, protected, names)]
         if found:
             yield max(found, key=lambda each: each.right)
 
@@ -68,7 +68,7 @@ def _is_size(protected: Protected) -> bool:
     return len(known) > 0 and bool(((known >= 1) & (known <= MOST_MEMBERS) & (known % 1 == 0)).all())
 
 
-def _by_single_households(files: Files, protected: Protected, names: Sequence[str]) -> Iterator[Leak]:
+def _leaks_by_single_households(files: Files, protected: Protected, names: Sequence[str]) -> Iterator[Leak]:
     """Sizes coded at the top, by runs that can only be one household, where sizes that are shown fit their runs."""
     least = _least_sizes(protected)
     coded = np.unique(protected.shown[protected.rows])
@@ -98,7 +98,7 @@ def _least_sizes(protected: Protected) -> Floats:
     return np.asarray(least[protected.shown], dtype=np.float64)
 
 
-def _by_columns(files: Files, protected: Protected, names: Sequence[str]) -> Iterator[Leak]:
+def _leaks_by_run_lengths(files: Files, protected: Protected, names: Sequence[str]) -> Iterator[Leak]:
     for name in names:
         codes = files.codes(name)
         assert codes is not None
