@@ -191,10 +191,118 @@ def test_a_removed_key_is_not_hidden_while_a_finer_code_of_it_stays() -> None:
     for step in (tc.Remove("region"), tc.Recode("region", mapping={"r0": "south", "r1": "south", "r2": "north"})):
         release = tc.Plan([step]).apply(people, tc.Scenario(keys=["region", "sex"], weight="w"), policy)
         assert not release.safe
-        assert "the key 'region' is hidden, but 'municipality' determines it" in release.verdict
+        assert "the key 'region' is recoded or removed, but 'municipality' tells it more finely" in release.verdict
         both = tc.Plan([step, tc.Remove("municipality")]).apply(
             people, tc.Scenario(keys=["region", "sex"], weight="w"), policy
         )
         assert both.safe
         counted = tc.Plan([step]).apply(people, tc.Scenario(keys=["region", "sex", "municipality"], weight="w"), policy)
         assert counted.safe
+
+
+def people_of_regions(number: int = 600) -> pl.DataFrame:
+    """People of eight regions with an income, and an answer that has nothing to do with either."""
+    draws = np.random.default_rng(5)
+    return pl.DataFrame(
+        {
+            "region": [f"r{code}" for code in draws.integers(0, 8, number)],
+            "age": draws.integers(0, 90, number),
+            "sex": draws.choice(["f", "m"], number),
+            "answer": draws.integers(0, 5, number),
+            "income": draws.lognormal(8, 1, number).round(2),
+        }
+    )
+
+
+REGION = pl.col("region").str.slice(1).cast(pl.Int64)
+HALVES = tc.Recode("region", mapping={f"r{code}": "north" if code < 4 else "south" for code in range(8)})
+SOME = tc.Recode("region", mapping={f"r{code}": "north" if code < 4 else f"r{code}" for code in range(8)})
+
+
+@pytest.mark.parametrize(
+    ("key", "column", "steps"),
+    [
+        ("age", (pl.col("age") // 5 * 3 + 7).alias("agegrp5"), [tc.Recode("age", width=10)]),
+        ("region", ("M" + (REGION // 2).cast(pl.String)).alias("macro"), [HALVES]),
+        ("region", ("M" + (REGION // 2).cast(pl.String)).alias("macro"), [SOME]),
+        ("region", ("M" + (REGION // 2).cast(pl.String)).alias("macro"), [tc.Remove("region")]),
+        # A blank is a value too, where it is one of all records of a region.
+        ("region", pl.when(REGION == 2).then(1).alias("flag"), [HALVES]),
+    ],
+)
+def test_a_finer_class_beside_a_recoded_key_is_not_safe(key: str, column: pl.Expr, steps: list[Any]) -> None:
+    """Five-year groups beside ages in tens, four macro-regions beside two: SAFE, with f by the coarser class."""
+    people, who, name = people_of_regions(), tc.Scenario(keys=[key, "sex"]), column.meta.output_name()
+    release = tc.Plan(steps).apply(people.with_columns(column), who, K)
+    assert release.verdict == (
+        f"NOT ASSESSED under this policy: the key {key!r} is recoded or removed, but {name!r} tells it more finely; "
+        "recode or remove it alike, or name it among the keys"
+    )
+    assert tc.Plan(steps).apply(people, who, K).safe
+    assert tc.Plan([*steps, tc.Remove(name)]).apply(people.with_columns(column), who, K).safe
+    counted = tc.Scenario(keys=[key, "sex", name])
+    assert "more finely" not in tc.Plan(steps).apply(people.with_columns(column), counted, K).verdict
+
+
+def test_classes_that_say_no_more_than_the_recoded_key_are_safe() -> None:
+    halves = people_of_regions().with_columns((REGION // 4).alias("half"), (REGION // 8).alias("country"))
+    assert tc.Plan([HALVES]).apply(halves, tc.Scenario(keys=["region", "sex"]), K).safe
+
+
+def test_dummies_together_tell_a_key() -> None:
+    """Dummies of a removed region: none determines it, all of them do."""
+    dummies = [pl.col("region").eq(f"r{code}").cast(pl.Int64).alias(f"reg_{code}") for code in range(8)]
+    people, who = people_of_regions().with_columns(dummies).filter(REGION < 4), tc.Scenario(keys=["region", "sex"])
+    names = [f"reg_{code}" for code in range(8)]
+    removed = tc.Plan([tc.Remove("region")]).apply(people, who, K)
+    assert removed.assess().further["reconstruction"].finer["region"].least == ("reg_0", "reg_1", "reg_2")
+    assert "but 'reg_0', 'reg_1', 'reg_2' tell it more finely (so does 'reg_3'); recode" in removed.verdict
+    pairs = tc.Recode("region", mapping={"r0": "a", "r1": "a", "r2": "b", "r3": "b"})
+    assert "but 'reg_0', 'reg_2' tell it more finely (so do" in tc.Plan([pairs]).apply(people, who, K).verdict
+    assert tc.Plan([tc.Remove(["region", *names])]).apply(people, who, K).safe
+
+
+def test_an_undeclared_household_number_is_called_an_identifier() -> None:
+    """It was said to determine the region, with the advice to name it among the keys."""
+    plan, who = tc.Plan([tc.Remove("region")]), tc.Scenario(keys=["region", "sex"], weight="w")
+    verdict = plan.apply(households(), who, K).verdict
+    assert (
+        "'hid' looks like an identifier and tells it; declare it as identifiers or household, or remove it" in verdict
+    )
+    assert plan.apply(households(), tc.Scenario(keys=["region", "sex"], weight="w", household="hid"), K).safe
+    assert tc.Plan([tc.Remove(["region", "hid"])]).apply(households(), who, K).safe
+
+
+@pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
+def test_weights_of_strata_tell_a_recoded_region_until_they_are_treated() -> None:
+    """The weight that determines a recoded region was a caution; any change of weights was done on the checklist."""
+    people = people_of_regions().with_columns(w=1000 + REGION.cast(pl.Float64) * 37.5)
+    who = tc.Scenario(keys=["region", "sex"], weight="w")
+    for steps in ([HALVES], [HALVES, tc.RoundWeights(digits=2)], [HALVES, tc.RoundWeights(base=50)]):
+        release = tc.Plan(steps).apply(people, who, K)
+        assert "the weight 'w' tells it more finely; round the weights further" in release.verdict
+        item = release.checklist()["weights"]
+        assert (item.state, item.found) == ("not done", "'w' tells the protected key 'region'")
+    treated: list[list[Any]] = [[tc.RoundWeights(base=1000)], [tc.WeightNoise(sd=0.2)]]
+    for steps in treated:
+        release = tc.Plan([HALVES, *steps]).apply(people, who, K, seed=1)
+        assert release.verdict == "SAFE under this policy"
+        assert release.checklist()["weights"].state == "done"
+    gone = tc.Plan([HALVES, tc.Remove("w")]).apply(people, who, K)
+    assert gone.safe and gone.checklist()["weights"].state == "not applicable"
+
+
+def test_rows_too_few_for_two_households_are_one() -> None:
+    """Without identifier and weight, runs of one region were right for too few sizes on the whole, and it was SAFE."""
+    survey, who = households(), tc.Scenario(keys=["size"], weight="w", household="hid")
+    steps = [tc.TopCode("size", at=3), tc.Remove(["hid", "w"])]
+    release = tc.Plan(steps).apply(survey, who, K)
+    (leak,) = release.assess().further["reconstruction"].leaks
+    assert leak.columns == ("(order of the rows)", "region")
+    # A run of four or five is one household of so many; runs of six and more may be two.
+    sizes = survey.with_columns(coded=pl.col("size").clip(upper_bound=3))
+    run = sizes.select(pl.struct("region", "coded").rle_id()).to_series()
+    length = run.to_frame("run").select(pl.len().over("run")).to_series()
+    assert leak.right == int(((survey["size"] > 3) & (length < 6)).sum()) > 100
+    assert leak.wrong == 0 and not release.safe
+    assert tc.Plan([*steps, tc.RandomOrder()]).apply(survey, who, K, seed=1).safe

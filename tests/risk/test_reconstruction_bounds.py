@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import tacita as tc
-from tacita.risk.release.reconstruction.bounds import bounds_of, lacking, the_only
+from tacita.risk.release.reconstruction.bounds import bounds_of, only_other_member, others_lack
 
 WHO = tc.Scenario(keys=["role"], household="hid")
 
@@ -103,7 +103,7 @@ def test_kernels_as_plain_loops_find_them(seed: int) -> None:
     household, shown = draw.integers(0, 12, size), draw.integers(0, 4, size)
     number = np.where(draw.random(size) < 0.2, np.nan, draw.integers(0, 50, size))
     chosen = draw.random(size) < 0.4
-    one, lacks = the_only(household, chosen, number), lacking(household, shown, 2)
+    one, lacks = only_other_member(household, chosen, number), others_lack(household, shown, 2)
     for at in range(size):
         mates = [row for row in range(size) if row != at and household[row] == household[at] > 0]
         others = [number[row] for row in mates if chosen[row]]

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tacita import check
 from tacita.assessment.cautions import cautions_of
 from tacita.assessment.original import rows_do_not_match, with_original_weights
 from tacita.assessment.profile import KeySetRisk, RiskProfile
@@ -155,7 +154,10 @@ def assess(
     further, not_measured = _further_measures(context, _requested_measures(measures), part(progress, 0.85, 1.0))
     for result in further.values():
         cautions += result.cautions
-    not_measured = (*not_measured, *_hidden_keys(keys, context, further))
+    if "reconstruction" in further:
+        from tacita.assessment.finer_told_keys import finer_told_keys
+
+        not_measured = (*not_measured, *finer_told_keys(keys, scenario, limits, further["reconstruction"]))
     not_measured += () if known is not None else tuple(_not_paired(context, further))
     cautions += [*_no_limit_on_sensitive(scenario, limits), *_undeclared_identifiers(data, scenario)]
     if original is not None and not context.shares_records:
@@ -221,19 +223,6 @@ def _rule_matters(part: KeySetRisk) -> Iterator[str]:
                 f"the verdict on k = {part.k} rests on the rule for missing values: records that violate it are "
                 f"{part.unsafe_by_k:,} under {part.table.rule}, {found:,} under {name}."
             )
-
-
-def _hidden_keys(keys: set[str], context: Context, further: Mapping[str, Result]) -> Iterator[Verdict]:
-    """A key that a plan removed or recoded while a finer code of it stays: the intruder counts by that code."""
-    scenario, limit = context.scenario, context.policy.given_back
-    known = {*scenario.all_keys, *scenario.identifiers, scenario.weight, scenario.household, scenario.person}
-    determined: Mapping[str, tuple[str, ...]] = getattr(further.get("reconstruction"), "determined", {})
-    for key, columns in determined.items():
-        finer = [name for name in columns if name not in known]
-        if key in keys and finer and limit is not None:
-            one = check.quoted(finer[:1])
-            why = f"the key {key!r} is hidden, but {one} determines it; treat {one} alike, or name it among the keys"
-            yield Verdict("given_back", limit, None, None, why)
 
 
 def _not_paired(context: Context, further: Mapping[str, Result]) -> Iterator[Verdict]:

@@ -131,11 +131,37 @@ def _weights(release: Release) -> Item:
     weight = release.scenario.weight
     if weight is None:
         return Item("weights", NOT_APPLICABLE, "the release has no weight")
-    held = _verdict_on(release, "weight_disclosure")
-    if any(weight in change.cells for change in release.changes) or held:
-        return Item("weights", DONE, f"{weight!r} was changed or assessed")
+    told = _keys_told_by(release, weight)
+    if told is None:
+        way = "name the keys that the release has in the scenario"
+        return Item("weights", NOT_DONE, f"whether {weight!r} tells protected keys was not measured", way)
+    if told:
+        way = "round the weights further with RoundWeights(), perturb them with WeightNoise(), or Remove() them"
+        return Item("weights", NOT_DONE, f"{weight!r} tells the protected {_keys(told)}", way)
+    if any(weight in change.cells for change in release.changes) or _verdict_on(release, "weight_disclosure"):
+        return Item("weights", DONE, f"{weight!r} was changed or assessed, and tells no protected key")
     way = "look at tc.risk.weight_disclosure, and add RoundWeights() or Recalibrate() if strata show"
     return Item("weights", NOT_DONE, f"{weight!r} is released as it is and may tell strata", way)
+
+
+def _keys(names: list[str]) -> str:
+    return f"{'key' if len(names) == 1 else 'keys'} {check.quoted(names)}"
+
+
+def _keys_told_by(release: Release, column: str) -> list[str] | None:
+    """Keys of which a column tells protected cells, or more than their released classes; None if not measured."""
+    found = _measured_reconstruction(release)
+    if found is None:
+        return None
+    keys = {*release.scenario.all_keys, *release.original_scenario.all_keys}
+    told = {leak.variable for leak in found.leaks if column in leak.columns}
+    told |= {name for name, finer in found.finer.items() if column in finer.columns}
+    return sorted(told & keys)
+
+
+def _measured_reconstruction(release: Release) -> Any:
+    """What the release was found to give back; None if that was not measured."""
+    return release.assess().further.get("reconstruction")
 
 
 def _households(release: Release) -> Item:
@@ -220,7 +246,7 @@ def _reconstruction(release: Release) -> Item:
     if name not in measure_names():
         way = "look by hand for weights, derived variables and housemates that tell"
         return Item(name, NOT_DONE, "whether other columns give back what was protected was not measured", way)
-    result = release.assess().further.get(name)
+    result = _measured_reconstruction(release)
     if result is None:
         way = f"limit {name} in the policy, or call release.assess(measures={name!r})"
         return Item(name, NOT_DONE, "not measured", way)

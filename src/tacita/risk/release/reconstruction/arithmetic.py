@@ -66,7 +66,7 @@ def arithmetic_leaks(
         names = [name for name in files.columns if name != protected.name and files.numbers(name) is not None]
         tried = len(names) * len(INVERSE) * 3
         for name in names:
-            for formula in _of_one(files, protected, name):
+            for formula in _formulas_of_one_column(files, protected, name):
                 known = _leak(protected, formula, tried)
                 if known is not None:
                     yield known
@@ -74,7 +74,7 @@ def arithmetic_leaks(
         left = remaining[protected.name].copy()
         if left.any():
             # A column that is mostly zero can be added to any formula: only what gives more cells back counts.
-            several = _of_several(files, protected, names[:MOST_COLUMNS])
+            several = _leaks_by_several_columns(files, protected, names[:MOST_COLUMNS])
             yield from (each for each in several if left[each.right_cells].any())
 
 
@@ -89,28 +89,28 @@ def _leak(protected: Protected, formula: Formula, tried: int) -> Leak | None:
     return leak(protected, "arithmetic", formula.columns, formula.words, repair, covered, right)
 
 
-def _of_one(files: Files, protected: Protected, name: str) -> Iterator[Formula]:
+def _formulas_of_one_column(files: Files, protected: Protected, name: str) -> Iterator[Formula]:
     """A column as it is, turned round, and on a straight line with the protected one."""
     y = files.numbers(name)
     assert y is not None and protected.numbers is not None
     unit = files.unit(name)
-    if not _follows(protected, y):
+    if not _is_monotone(protected, y):
         return
     for word, inverse in INVERSE.items():
         guess, low, high = (_finite(inverse(y + step)) for step in (0.0, -unit / 2, unit / 2))
         slack = np.nan_to_num(np.abs(high - low) / 2)
         words = f"{word} of it, {name!r}" if word else f"{name!r}"
         yield Formula((name,), words, guess, slack if word else 0.0)
-        line = _line(protected, guess, slack if word else np.full(len(guess), unit / 2))
+        line = _fitted_line(protected, guess, slack if word else np.full(len(guess), unit / 2))
         if line is not None:
             start, slope = line
             what = f"a multiple of it, {name!r}" if start == 0.0 else f"a straight line with {name!r}"
             words = f"{what} ({word})" if word else what
             yield Formula((name,), words, start + slope * guess, abs(slope) * (slack if word else unit / 2))
-    yield from _between(protected, name, y)
+    yield from _same_order_formulas(protected, name, y)
 
 
-def _between(protected: Protected, name: str, y: Floats) -> Iterator[Formula]:
+def _same_order_formulas(protected: Protected, name: str, y: Floats) -> Iterator[Formula]:
     """A column in the same order, as ranks are: the middle between the rows next to it that show the original."""
     assert protected.numbers is not None
     rows = protected.true_rows[~np.isnan(y[protected.true_rows])]
@@ -136,10 +136,10 @@ def _finite(values: Floats) -> Floats:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _follows(protected: Protected, y: Floats) -> bool:
-    """Whether the protected cells could be a function of a column: equal numbers there have equal originals.
+def _is_monotone(protected: Protected, y: Floats) -> bool:
+    """Whether the protected numbers go up, or go down, with a column, but for rounding; looked up on some of the cells.
 
-    One direction is enough for every formula here, and quickly checked on some of the cells.
+    They do so under every formula here.
     """
     assert protected.numbers is not None
     rows = _sample(protected.rows[~np.isnan(y[protected.rows])])
@@ -159,7 +159,7 @@ def _sample(rows: Ints, most: int = SCREENED) -> Ints:
     return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
 
 
-def _line(protected: Protected, y: Floats, slack: Floats) -> tuple[float, float] | None:
+def _fitted_line(protected: Protected, y: Floats, slack: Floats) -> tuple[float, float] | None:
     """Start and slope of the line on which nearly all originals lie: by rows that show them, or else by the cells.
 
     Start 0 is tried first. A line through two values says nothing: there must be three at least.
@@ -173,7 +173,11 @@ def _line(protected: Protected, y: Floats, slack: Floats) -> tuple[float, float]
         return None
     with np.errstate(all="ignore"):
         ratio = float(np.nanmedian(np.where(y != 0, x / y, np.nan)))
-        if np.isfinite(ratio) and ratio not in (0.0, 1.0) and _fits(protected, rows, ratio * y, abs(ratio) * slack):
+        if (
+            np.isfinite(ratio)
+            and ratio not in (0.0, 1.0)
+            and _line_fits(protected, rows, ratio * y, abs(ratio) * slack)
+        ):
             return 0.0, ratio
         half = len(x) // 2
         order = np.argsort(y, kind="stable")
@@ -182,24 +186,24 @@ def _line(protected: Protected, y: Floats, slack: Floats) -> tuple[float, float]
         start = float(np.nanmedian(x - slope * y))
     if not (np.isfinite(slope) and np.isfinite(start)) or slope == 0:
         return None
-    return (start, slope) if _fits(protected, rows, start + slope * y, abs(slope) * slack) else None
+    return (start, slope) if _line_fits(protected, rows, start + slope * y, abs(slope) * slack) else None
 
 
-def _fits(protected: Protected, rows: Ints, guess: Floats, slack: Floats) -> bool:
+def _line_fits(protected: Protected, rows: Ints, guess: Floats, slack: Floats) -> bool:
     # Start and slope are off by rounding too: twice the slack.
     return bool(near(protected, guess, rows, 2 * slack).mean() >= HIT_RATE)
 
 
-def _of_several(files: Files, protected: Protected, names: Sequence[str]) -> Iterator[Leak]:
+def _leaks_by_several_columns(files: Files, protected: Protected, names: Sequence[str]) -> Iterator[Leak]:
     """Sums, differences, products and ratios of two columns, and sums and differences of three."""
     assert protected.numbers is not None
     rows = _sample(protected.rows[~np.isnan(protected.numbers[protected.rows])])
-    columns = _columns(files, names, rows)
+    columns = _numeric_columns(files, names, rows)
     if len(columns) < 2:
         return
     sample = np.stack([y[rows] for y in columns.values()])
     tried = 5 * len(columns) ** 2 + 4 * len(columns) ** 3
-    for search in (_pairs, _threes, long_sums):
+    for search in (_formulas_of_two, _sums_of_three, long_sums):
         found = False
         for way in search(list(columns), sample, protected, rows):
             guess = _finite(way.calculate([columns[name] for name in way.columns]))
@@ -211,7 +215,7 @@ def _of_several(files: Files, protected: Protected, names: Sequence[str]) -> Ite
             return
 
 
-def _columns(files: Files, names: Sequence[str], rows: Ints) -> dict[str, Floats]:
+def _numeric_columns(files: Files, names: Sequence[str], rows: Ints) -> dict[str, Floats]:
     """Numeric columns that say something of the rows, and the number of members of a household."""
     found = {name: y for name in names if (y := files.numbers(name)) is not None}
     if files.household in files.columns:
@@ -220,7 +224,7 @@ def _columns(files: Files, names: Sequence[str], rows: Ints) -> dict[str, Floats
     return {name: y for name, y in found.items() if not np.isnan(y[rows]).all()}
 
 
-class Way(NamedTuple):
+class SeveralColumns(NamedTuple):
     """A formula of several columns."""
 
     columns: tuple[str, ...]
@@ -228,7 +232,7 @@ class Way(NamedTuple):
     calculate: Callable[[list[Floats]], Floats]
 
 
-def _pairs(names: list[str], sample: Floats, protected: Protected, rows: Ints) -> Iterator[Way]:
+def _formulas_of_two(names: list[str], sample: Floats, protected: Protected, rows: Ints) -> Iterator[SeveralColumns]:
     """Formulas of two columns that could hold, by the sample."""
     for first, one in enumerate(sample):
         ways: dict[str, tuple[Floats, Callable[[list[Floats]], Floats]]] = {
@@ -239,27 +243,27 @@ def _pairs(names: list[str], sample: Floats, protected: Protected, rows: Ints) -
         }
         for words, (guess, calculate) in ways.items():
             symmetric = "+" in words or "*" in words
-            for second in np.flatnonzero(_could(protected, rows, guess)).tolist():
+            for second in np.flatnonzero(_holds_for_half(protected, rows, guess)).tolist():
                 if second > first or (second < first and not symmetric):
                     chosen = (names[first], names[second])
-                    yield Way(chosen, words.format(*map(repr, chosen)), calculate)
+                    yield SeveralColumns(chosen, words.format(*map(repr, chosen)), calculate)
 
 
-def _threes(names: list[str], sample: Floats, protected: Protected, rows: Ints) -> Iterator[Way]:
+def _sums_of_three(names: list[str], sample: Floats, protected: Protected, rows: Ints) -> Iterator[SeveralColumns]:
     """Sums and differences of three columns that could hold, by the sample; the third of each is found at once."""
     for first, second in combinations(range(len(names)), 2):
         for signs in ((1, 1, 1), (1, 1, -1), (-1, -1, 1)):
             guess = signs[0] * sample[first] + signs[1] * sample[second] + signs[2] * sample
-            for third in np.flatnonzero(_could(protected, rows, guess)).tolist():
+            for third in np.flatnonzero(_holds_for_half(protected, rows, guess)).tolist():
                 # A sum is found three times over, whichever part comes third.
                 if third in (first, second) or (signs == (1, 1, 1) and third < second):
                     continue
                 chosen = (names[first], names[second], names[third])
-                calculate = partial(_signed, signs=[float(sign) for sign in signs])
-                yield Way(chosen, _sum_words(chosen, signs), calculate)
+                calculate = partial(_signed_sum, signs=[float(sign) for sign in signs])
+                yield SeveralColumns(chosen, _sum_words(chosen, signs), calculate)
 
 
-def long_sums(names: list[str], sample: Floats, protected: Protected, rows: Ints) -> Iterator[Way]:
+def long_sums(names: list[str], sample: Floats, protected: Protected, rows: Ints) -> Iterator[SeveralColumns]:
     """The sum of four or more columns, some with a minus, that least squares find; one at most."""
     assert protected.numbers is not None
     complete = ~np.isnan(sample).any(axis=0)
@@ -271,8 +275,10 @@ def long_sums(names: list[str], sample: Floats, protected: Protected, rows: Ints
     if len(used) < LEAST_SUMMED or np.abs(factors - signs).max() > CLOSE:
         return
     chosen, kept = tuple(names[at] for at in used), [int(sign) for sign in signs[used]]
-    if _could(protected, rows, (signs[used] @ sample[used])[None, :])[0]:
-        yield Way(chosen, _sum_words(chosen, kept), partial(_signed, signs=[float(sign) for sign in kept]))
+    if _holds_for_half(protected, rows, (signs[used] @ sample[used])[None, :])[0]:
+        yield SeveralColumns(
+            chosen, _sum_words(chosen, kept), partial(_signed_sum, signs=[float(sign) for sign in kept])
+        )
 
 
 def _sum_words(names: Sequence[str], signs: Sequence[int]) -> str:
@@ -282,7 +288,7 @@ def _sum_words(names: Sequence[str], signs: Sequence[int]) -> str:
     return " - ".join([" + ".join(added), *taken])
 
 
-def _could(protected: Protected, rows: Ints, guess: Floats) -> NDArray[np.bool_]:
+def _holds_for_half(protected: Protected, rows: Ints, guess: Floats) -> NDArray[np.bool_]:
     """By formula (a row of guesses): whether it holds for half of the sample that it tells anything of."""
     assert protected.numbers is not None
     x = protected.numbers[rows]
@@ -291,7 +297,7 @@ def _could(protected: Protected, rows: Ints, guess: Floats) -> NDArray[np.bool_]
     return np.asarray((told > 0) & (close.sum(axis=1) >= 0.5 * told))
 
 
-def _signed(columns: list[Floats], signs: list[float]) -> Floats:
+def _signed_sum(columns: list[Floats], signs: list[float]) -> Floats:
     """The sum of columns, each with its sign."""
     total = np.zeros(len(columns[0]))
     for column, sign in zip(columns, signs, strict=True):

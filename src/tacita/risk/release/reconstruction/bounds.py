@@ -1,4 +1,4 @@
-"""By the roles of household members: what one member's number says of another's, and who is lacking in a household.
+"""By the roles of household members: what one member's number says of another's, and which value a household lacks.
 
 What the intruder has: the household's identifier, and a column that tells the members' roles, such as relation or
 marital status. What he does: from households that show both he learns between which bounds the difference of two
@@ -30,7 +30,7 @@ LEAST_PAIRS = 20
 """Pairs of members that show both, from which on bounds are learned."""
 
 
-def the_only(household: Ints, chosen: Bools, number: Floats) -> Floats:
+def only_other_member(household: Ints, chosen: Bools, number: Floats) -> Floats:
     """By row: the number of the one other member of the household that is chosen; NaN where there is none, or two.
 
     `household` is 0 for those who live with nobody known.
@@ -60,7 +60,7 @@ def bounds_of(difference: Floats, group: Ints) -> tuple[Floats, Floats]:
     return low, high
 
 
-def lacking(household: Ints, shown: Ints, value: int) -> Bools:
+def others_lack(household: Ints, shown: Ints, value: int) -> Bools:
     """By row: whether the other members of its household all show something, and none of them this value.
 
     `shown` is 0 for blanks; those who live with nobody known are not asked.
@@ -84,15 +84,15 @@ def bound_leaks(files: Files, variables: Sequence[Protected], remaining: dict[st
         if protected.name == name or not left.any():
             continue
         if protected.released_numbers is not None and protected.numbers is not None:
-            for known in _by_bounds(files, protected, household, left):
+            for known in _leaks_by_roles(files, protected, household, left):
                 left[known.right_cells] = False
                 yield known
-        lacks = _by_lack(files, protected, household, left & protected.learnable)
+        lacks = _required_value_leak(files, protected, household, left & protected.learnable)
         if lacks is not None:
             yield lacks
 
 
-def _by_lack(files: Files, protected: Protected, household: Ints, left: Bools) -> Leak | None:
+def _required_value_leak(files: Files, protected: Protected, household: Ints, left: Bools) -> Leak | None:
     """The one blank of a household whose other members lack a value that every household has."""
     values = np.flatnonzero(protected.shares)
     # A blank that lives with another one may be either.
@@ -101,14 +101,14 @@ def _by_lack(files: Files, protected: Protected, household: Ints, left: Bools) -
     guess = np.zeros(len(protected), dtype=np.int64)
     told = np.zeros(len(protected), dtype=np.int64)
     for value in values.tolist():
-        asked = lacking(household, protected.shown, value)
+        asked = others_lack(household, protected.shown, value)
         tested = asked[protected.shown_rows]
         hits = int((protected.shown[protected.shown_rows] == value)[tested].sum())
         if is_trusted(hits, int(tested.sum()), float(protected.shares[value]), len(values)):
             here = asked[protected.rows] & protected.suppressed
             guess[here] = value
             told += here
-    # Two values that are lacking, and one blank: neither can be told.
+    # Two values that the others lack, and one blank: neither can be told.
     guess[told > 1] = 0
     known = judged_codes(protected, guess, left, len(values))
     if known is None:
@@ -119,7 +119,7 @@ def _by_lack(files: Files, protected: Protected, household: Ints, left: Bools) -
     )
 
 
-def _by_bounds(files: Files, protected: Protected, household: Ints, left: Bools) -> Iterator[Leak]:
+def _leaks_by_roles(files: Files, protected: Protected, household: Ints, left: Bools) -> Iterator[Leak]:
     """The one number that the numbers of housemates leave, by roles."""
     rows = np.flatnonzero((household > 0) & (np.bincount(household)[household] > 1))
     cells = np.zeros(len(files), dtype=np.bool_)
@@ -128,13 +128,15 @@ def _by_bounds(files: Files, protected: Protected, household: Ints, left: Bools)
         return
     some = rows if len(rows) <= SCREENED else rows[household[rows] <= np.sort(household[rows])[SCREENED]]
     roles = [each for each in files.columns if each != protected.name and 2 <= files.distinct(each) <= MOST_ROLES]
-    measures = [each for each in files.columns if each != files.household and _follows(files, protected, some, each)]
+    measures = [
+        each for each in files.columns if each != files.household and _is_correlated(files, protected, some, each)
+    ]
     for role in roles:
         for measure in measures:
-            if not _could_tell(files, protected, household, some, role, measure):
+            if not _half_are_right(files, protected, household, some, role, measure):
                 continue
             guess = np.full(len(files), np.nan)
-            guess[rows] = _told(files, protected, household, rows, role, measure)
+            guess[rows] = _numbers_within_bounds(files, protected, household, rows, role, measure)
             guess[protected.rows[~left]] = np.nan
             known = judged(protected, guess, tried=len(roles) * len(measures))
             if known is not None:
@@ -143,7 +145,7 @@ def _by_bounds(files: Files, protected: Protected, household: Ints, left: Bools)
                 yield leak(protected, "household", columns, how, "suppress it for all members of a household", *known)
 
 
-def _follows(files: Files, protected: Protected, rows: Ints, measure: str) -> bool:
+def _is_correlated(files: Files, protected: Protected, rows: Ints, measure: str) -> bool:
     """Whether bounds are looked for: by the variable itself always, by others if they go with it on the whole."""
     numbers, shown, household = files.numbers(measure), protected.released_numbers, files.codes(str(files.household))
     if numbers is None or files.distinct(measure) <= MOST_ROLES or shown is None or household is None:
@@ -161,23 +163,25 @@ def _follows(files: Files, protected: Protected, rows: Ints, measure: str) -> bo
     return bool(abs(np.corrcoef(x, mean)[0, 1]) >= LEAST_CORRELATION)
 
 
-def _could_tell(files: Files, protected: Protected, household: Ints, some: Ints, role: str, measure: str) -> bool:
+def _half_are_right(files: Files, protected: Protected, household: Ints, some: Ints, role: str, measure: str) -> bool:
     """Whether bounds tell some shown rows of a part of the households, most of them rightly."""
     shown = protected.released_numbers
     assert shown is not None
-    told = _told(files, protected, household, some, role, measure)
+    told = _numbers_within_bounds(files, protected, household, some, role, measure)
     asked = ~np.isnan(told) & ~np.isnan(shown[some])
     return bool(asked.any()) and bool((np.abs(told - shown[some]) < protected.unit)[asked].mean() >= 0.5)
 
 
-def _told(files: Files, protected: Protected, household: Ints, rows: Ints, role: str, measure: str) -> Floats:
+def _numbers_within_bounds(
+    files: Files, protected: Protected, household: Ints, rows: Ints, role: str, measure: str
+) -> Floats:
     """By row of those given: the number that the bounds of all housemates leave; NaN where they leave none, or more."""
     codes, numbers, shown = files.codes(role), files.numbers(measure), protected.released_numbers
     assert codes is not None and numbers is not None and shown is not None
     own, homes = codes[rows], household[rows]
     low, high = np.full(len(rows), -np.inf), np.full(len(rows), np.inf)
     for other in range(1, files.distinct(role) + 1):
-        beside = the_only(homes, own == other, numbers[rows])
+        beside = only_other_member(homes, own == other, numbers[rows])
         least, greatest = bounds_of(shown[rows] - beside, np.where(np.isnan(beside), -1, own))
         low, high = np.fmax(low, beside + least), np.fmin(high, beside + greatest)
     middle = (low + high) / 2

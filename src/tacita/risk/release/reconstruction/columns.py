@@ -165,7 +165,7 @@ def column_leaks(
     learnable = tuple(each for each in variables if len(each.shown_rows) > 1 and each.learnable.any())
     if not learnable:
         return
-    ones = [name for name in files.columns if _can_tell(files, name)]
+    ones = [name for name in files.columns if _has_several_values(files, name)]
     views = [view for name in ones for view in views_of(files, name)]
     groups = [name for name in ones if files.distinct(name) < len(files)]
     several = len(groups) if threes == "all" else min(MOST_TELLING, len(groups))
@@ -174,29 +174,31 @@ def column_leaks(
     ones, groups = ([name for name in names if name not in aside] for names in (ones, groups))
     views = [view for view in views if view.column not in aside]
     telling = dict.fromkeys(groups, 0.0)
-    found = list(_by_one(search, ones, views, remaining, telling, progress))
-    yield from settled(found, remaining)
-    found = list(_by_several(search, list(combinations(groups, 2)), remaining, progress))
-    yield from settled(found, remaining)
+    found = list(_single_column_leaks(search, ones, views, remaining, telling, progress))
+    yield from without_found_cells(found, remaining)
+    found = list(_column_set_leaks(search, list(combinations(groups, 2)), remaining, progress))
+    yield from without_found_cells(found, remaining)
     if threes != "none" and largest > 2:
         chosen = sorted(groups, key=lambda name: -telling[name])[:several]
-        yield from settled(list(_by_several(search, list(combinations(chosen, 3)), remaining, progress)), remaining)
+        yield from without_found_cells(
+            list(_column_set_leaks(search, list(combinations(chosen, 3)), remaining, progress)), remaining
+        )
 
 
-def _can_tell(files: Files, name: str) -> bool:
+def _has_several_values(files: Files, name: str) -> bool:
     codes = files.codes(name)
     assert codes is not None
     return bool(len(codes)) and bool((codes != codes[0]).any())
 
 
-def settled(found: list[Leak], remaining: dict[str, Bools]) -> list[Leak]:
-    """The leaks, their cells taken from those that are left."""
+def without_found_cells(found: list[Leak], remaining: dict[str, Bools]) -> list[Leak]:
+    """The leaks as they are; the cells that they give back are taken out of the remaining ones."""
     for each in found:
         remaining[each.variable][each.right_cells] = False
     return found
 
 
-def _by_one(
+def _single_column_leaks(
     search: Search,
     ones: Sequence[str],
     views: Sequence[View],
@@ -230,7 +232,7 @@ def _by_one(
                 yield known
 
 
-def _by_several(
+def _column_set_leaks(
     search: Search, sets: Sequence[tuple[str, ...]], remaining: dict[str, Bools], progress: Progress
 ) -> Iterator[Leak]:
     """Leaks by sets of columns, of the cells that no smaller set gives back; tested in the groups that hold them."""

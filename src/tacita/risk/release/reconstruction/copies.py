@@ -14,7 +14,6 @@ import numpy as np
 
 from tacita.arrays import Bools, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected
-from tacita.risk.release.reconstruction.columns import guesses, tally
 from tacita.risk.release.reconstruction.leak import HIT_RATE, Leak, is_justified, leak
 from tacita.risk.release.reconstruction.values import plain_text, plain_value
 from tacita.risk.release.reconstruction.views import View, views_of
@@ -36,23 +35,23 @@ def copy_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
         for view in views:
             if view.column == protected.name:
                 continue
-            found = _copy(files, protected, view)
+            found = _copy_leak(files, protected, view)
             if found is not None:
                 yield found
-        yield from _finer(files, protected)
+        yield from _finer_class_leaks(files, protected)
 
 
-def _copy(files: Files, protected: Protected, view: View) -> Leak | None:
+def _copy_leak(files: Files, protected: Protected, view: View) -> Leak | None:
     codes = files.codes(view.column) if view.codes is None else view.codes
     assert codes is not None
     texts = view.texts if view.codes is not None else (None, *files.values(view.column))
     some = np.linspace(0, len(protected) - 1, min(SCREENED, len(protected))).astype(np.int64)
-    quick = _translated(texts, codes[protected.rows[some]], protected)
+    quick = _as_protected_codes(texts, codes[protected.rows[some]], protected)
     if (quick == protected.truth[some]).mean() < 0.5:
         return None
-    guess = _translated(texts, codes[protected.rows], protected)
+    guess = _as_protected_codes(texts, codes[protected.rows], protected)
     covered, right = guess > 0, guess == protected.truth
-    if not _holds(protected, guess, covered, right):
+    if not _is_copy(protected, guess, covered, right):
         return None
     repair = f"protect {view.column!r} as {protected.name!r} is, or remove it"
     if view.codes is not None:
@@ -60,7 +59,7 @@ def _copy(files: Files, protected: Protected, view: View) -> Leak | None:
     return leak(protected, "copy", view.names, f"a copy of it, {view.words}", repair, covered, right)
 
 
-def _translated(texts: Sequence[object], codes: Ints, protected: Protected) -> Ints:
+def _as_protected_codes(texts: Sequence[object], codes: Ints, protected: Protected) -> Ints:
     """Values of another column in the codes of the protected variable, 0 where it has no such value."""
     different, inverse = np.unique(codes, return_inverse=True)
     values = (texts[code] for code in different.tolist())
@@ -68,7 +67,7 @@ def _translated(texts: Sequence[object], codes: Ints, protected: Protected) -> I
     return np.array(known, dtype=np.int64)[inverse]
 
 
-def _holds(protected: Protected, guess: Ints, covered: Bools, right: Bools) -> bool:
+def _is_copy(protected: Protected, guess: Ints, covered: Bools, right: Bools) -> bool:
     """Whether nearly every cell is told, and more than codes that happen to look alike would."""
     count = int(covered.sum())
     if count < HIT_RATE * len(protected) or right.sum() < HIT_RATE * count:
@@ -100,7 +99,7 @@ def interval_of(text: str) -> tuple[float, float] | None:
     return None
 
 
-def _finer(files: Files, protected: Protected) -> Iterator[Leak]:
+def _finer_class_leaks(files: Files, protected: Protected) -> Iterator[Leak]:
     """Columns whose classes hold the original value and are narrower than the released class, or are longer codes."""
     if protected.removed or protected.suppressed.all() or protected.codes > MOST_VALUES:
         return
@@ -114,21 +113,24 @@ def _finer(files: Files, protected: Protected) -> Iterator[Leak]:
         triples = (protected.truth * (protected.codes + 1) + protected.shown[rows]) * size + codes[rows]
         different, inverse = np.unique(triples, return_inverse=True)
         some = different[:: max(1, len(different) // SCREENED)].tolist()
-        if len(different) > MOST_VALUES or not any(_narrower(files, protected, name, each, size) > 0 for each in some):
+        if len(different) > MOST_VALUES or not any(
+            _compare_classes(files, protected, name, each, size) > 0 for each in some
+        ):
             continue
-        told = np.array([_narrower(files, protected, name, triple, size) for triple in different.tolist()])
+        told = np.array([_compare_classes(files, protected, name, triple, size) for triple in different.tolist()])
         covered, right = told[inverse] != 0, told[inverse] > 0
         wide = covered.sum() >= HIT_RATE * (~protected.suppressed).sum() / 2
-        if wide and right.sum() >= HIT_RATE * covered.sum() and _beyond_chance(told, inverse, right):
+        if wide and right.sum() >= HIT_RATE * covered.sum() and _several_classes_or_cells(inverse, right):
             repair = f"recode {name!r} into the same classes, or remove it"
             yield leak(protected, "copy", (name,), f"finer classes of it, {name!r}", repair, covered, right)
 
 
-def _beyond_chance(told: Ints, inverse: Ints, right: Bools) -> bool:
+def _several_classes_or_cells(inverse: Ints, right: Bools) -> bool:
+    """Whether more than a single cell is told: one could agree by chance."""
     return len(np.unique(inverse[right])) >= 2 or int(right.sum()) >= 2
 
 
-def _narrower(files: Files, protected: Protected, name: str, triple: int, size: int) -> int:
+def _compare_classes(files: Files, protected: Protected, name: str, triple: int, size: int) -> int:
     """1: the other column's class is narrower than the released one and holds the value; -1: it does not hold it;
     0: it says nothing more."""
     pair, other = divmod(triple, size)
@@ -148,41 +150,3 @@ def _narrower(files: Files, protected: Protected, name: str, triple: int, size: 
     if len(text) > len(released) >= 1 and text.startswith(released) and not text.isdigit():
         return 1 if true.startswith(text) else -1
     return 0
-
-
-def determining_columns(files: Files, variables: Sequence[Protected]) -> dict[str, tuple[str, ...]]:
-    """By variable that no row shows any more: columns that stand for it, if one knows what their values mean."""
-    found: dict[str, tuple[str, ...]] = {}
-    for protected in variables:
-        if len(protected.true_rows) or protected.codes < 2:
-            continue
-        hidden = np.zeros(len(files), dtype=np.int64)
-        hidden[protected.rows] = protected.truth
-        others = (name for name in files.columns if name != protected.name)
-        names = tuple(name for name in others if _determines(files, name, hidden, protected))
-        if names:
-            found[protected.name] = names
-    return found
-
-
-def determined_caution(variable: str, names: tuple[str, ...]) -> str:
-    """What columns that determine a hidden variable mean."""
-    listed = ", ".join(map(repr, names[:5]))
-    return (
-        f"{variable!r} is shown nowhere, but {listed} determine{'s' if len(names) == 1 else ''} it: "
-        f"whoever knows which value stands for which, as from the sampling design, has it back."
-    )
-
-
-def _determines(files: Files, name: str, hidden: Ints, protected: Protected) -> bool:
-    """Whether equal values of a column mean equal originals, in groups of two records at least."""
-    codes = files.codes(name)
-    assert codes is not None
-    rows = protected.rows
-    truth = Protected(
-        protected.name, rows, np.ones(len(rows), dtype=np.bool_), hidden, protected.truth, protected.truth,
-        protected.values, protected.codes, None, None, removed=False,
-    )  # fmt: skip
-    found = tally(codes[rows], hidden[rows], protected.codes)
-    guess, rate = guesses(found, codes[rows], truth, tried=len(files.columns), whole=True)
-    return rate >= HIT_RATE and bool((guess > 0).mean() >= HIT_RATE)

@@ -29,12 +29,12 @@ def household_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Le
     for protected in variables:
         if protected.numbers is None:
             continue
-        yield from _by_scale(files, protected)
+        yield from _leaks_by_equivalence_scale(files, protected)
         for name in identifiers:
             if name == protected.name:
                 continue
-            yield from _by_count(files, protected, name)
-            yield from _by_sums(files, protected, name)
+            yield from _leaks_by_count(files, protected, name)
+            yield from _leaks_by_sums(files, protected, name)
 
 
 def _identifiers(files: Files) -> Iterator[str]:
@@ -48,7 +48,7 @@ def _identifiers(files: Files) -> Iterator[str]:
             yield name
 
 
-def _by_count(files: Files, protected: Protected, name: str) -> Iterator[Leak]:
+def _leaks_by_count(files: Files, protected: Protected, name: str) -> Iterator[Leak]:
     count = members(files, name)
     known = judged(protected, count, tried=1)
     if known is not None:
@@ -57,7 +57,7 @@ def _by_count(files: Files, protected: Protected, name: str) -> Iterator[Leak]:
         yield leak(protected, "household", (name,), how, repair, *known)
 
 
-def _by_sums(files: Files, protected: Protected, name: str) -> Iterator[Leak]:
+def _leaks_by_sums(files: Files, protected: Protected, name: str) -> Iterator[Leak]:
     """The total of the members' values of a column, and a total without what the others have."""
     codes = files.codes(name)
     assert codes is not None
@@ -68,7 +68,10 @@ def _by_sums(files: Files, protected: Protected, name: str) -> Iterator[Leak]:
             continue
         for how, guess in (
             (f"the sum of {each!r} over the records with the same {name!r}", group_sum(codes, y)),
-            (f"{each!r} less what the other records with the same {name!r} have", _rest(codes, y, protected)),
+            (
+                f"{each!r} less what the other records with the same {name!r} have",
+                _total_less_others(codes, y, protected),
+            ),
         ):
             known = judged(protected, guess, tried=2 * len(columns))
             if known is not None:
@@ -83,7 +86,7 @@ def group_sum(codes: Ints, y: Floats) -> Floats:
     return np.where(missing | (codes == 0), np.nan, total)
 
 
-def _rest(codes: Ints, total: Floats, protected: Protected) -> Floats:
+def _total_less_others(codes: Ints, total: Floats, protected: Protected) -> Floats:
     """By row: a household's total less what its other members show; NaN unless all of them show it."""
     nothing = np.full(len(codes), np.nan)
     if protected.released_numbers is None:
@@ -95,7 +98,7 @@ def _rest(codes: Ints, total: Floats, protected: Protected) -> Floats:
     return np.where((blanks > 0) | (codes == 0), np.nan, total - others)
 
 
-def _by_scale(files: Files, protected: Protected) -> Iterator[Leak]:
+def _leaks_by_equivalence_scale(files: Files, protected: Protected) -> Iterator[Leak]:
     """Household size from an equivalence scale."""
     for name in files.columns:
         y = files.numbers(name)

@@ -23,7 +23,7 @@ def mates_of(household: Ints, value: Ints) -> Ints:
 
     `household` is 0 for those who live with nobody known. Values become numbers whose sums practically never agree.
     """
-    number = _mixed(value.astype(np.uint64) + np.uint64(1))
+    number = _spread_over_64_bits(value.astype(np.uint64) + np.uint64(1))
     total = np.zeros(int(household.max(initial=0)) + 1, dtype=np.uint64)
     np.add.at(total, household, number)
     others = np.where(household > 0, total[household] - number, np.uint64(0))
@@ -31,7 +31,9 @@ def mates_of(household: Ints, value: Ints) -> Ints:
     return codes.astype(np.int64)
 
 
-def _mixed(values: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+def _spread_over_64_bits(
+    values: np.ndarray[tuple[int], np.dtype[np.uint64]],
+) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
     """Numbers spread over 64 bits (splitmix64)."""
     mixed = values * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -59,10 +61,10 @@ def housemate_leaks(files: Files, variables: Sequence[Protected], remaining: dic
         if known is not None:
             left[known.right_cells] = False
             yield known
-        yield from _with_another(files, protected, mates, columns, left)
+        yield from _leaks_with_another_column(files, protected, mates, columns, left)
 
 
-def _with_another(
+def _leaks_with_another_column(
     files: Files, protected: Protected, mates: Ints, columns: Sequence[str], left: Bools
 ) -> Iterator[Leak]:
     """Leaks by what housemates show and one other column of the record itself."""

@@ -37,13 +37,13 @@ def neighbours_agree(position: Ints, value: Ints, cells: Ints) -> tuple[Ints, In
     told = value[order]
     before, after = np.concatenate([told[:1] * 0, told[:-1]]), np.concatenate([told[1:], told[:1] * 0])
     of_shown = np.zeros(len(value), dtype=np.int64)
-    of_shown[order] = _agreed(before, after)
+    of_shown[order] = _agreed_value(before, after)
     place = np.searchsorted(position[order], position[cells])
     padded = np.concatenate([[0], told, [0]])
-    return of_shown[shown], _agreed(padded[place], padded[place + 1])
+    return of_shown[shown], _agreed_value(padded[place], padded[place + 1])
 
 
-def _agreed(before: Ints, after: Ints) -> Ints:
+def _agreed_value(before: Ints, after: Ints) -> Ints:
     one = np.where(before == 0, after, before)
     return np.where((before == 0) | (after == 0) | (before == after), one, 0)
 
@@ -56,12 +56,12 @@ def order_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
             continue
         for name in [ROWS, *names]:
             if name != protected.name:
-                found = _by_neighbours(files, protected, name, len(names) + 1)
+                found = _neighbour_leak(files, protected, name, len(names) + 1)
                 if found is not None:
                     yield found
 
 
-def _by_neighbours(files: Files, protected: Protected, name: str, tried: int) -> Leak | None:
+def _neighbour_leak(files: Files, protected: Protected, name: str, tried: int) -> Leak | None:
     codes = np.ones(len(files), dtype=np.int64) if name == ROWS else files.codes(name)
     assert codes is not None
     position = np.empty(len(files), dtype=np.int64)
@@ -97,14 +97,14 @@ def order_cautions(files: Files, variables: Sequence[Protected]) -> Iterator[str
             "links the records; give new ones."
         )
     for protected in variables:
-        for name in [ROWS, *(each for each in files.columns if _is_identifier(files, each))]:
+        for name in [ROWS, *(each for each in files.columns if is_identifier(files, each))]:
             rank = _rank_correlation(files, protected, name)
             if name != protected.name and rank >= SAME_ORDER:
                 what = "the rows follow" if name == ROWS else f"{name!r} follows"
                 yield f"{what} the order of {protected.name!r} (rank correlation {rank:.3f}); renew the order."
 
 
-def _is_identifier(files: Files, name: str) -> bool:
+def is_identifier(files: Files, name: str) -> bool:
     """Whether a column looks like an identifier: no fractions, and most records or households have their own."""
     return not _is_fraction(files, name) and files.distinct(name) > len(files) / 5
 
@@ -115,7 +115,7 @@ def _is_fraction(files: Files, name: str) -> bool:
 
 
 def _kept_identifier(files: Files, name: str) -> bool:
-    named = name == files.household or (_is_identifier(files, name) and len(files) > 20 and _runs(files, name))
+    named = name == files.household or (is_identifier(files, name) and len(files) > 20 and _looks_issued(files, name))
     if not named or name not in files.original.columns:
         return False
     from tacita import frame
@@ -123,7 +123,7 @@ def _kept_identifier(files: Files, name: str) -> bool:
     return not bool(frame.different(files.original.table[name], files.released.table[name]).any())
 
 
-def _runs(files: Files, name: str) -> bool:
+def _looks_issued(files: Files, name: str) -> bool:
     """Whether values are texts, or whole numbers that come one after the other: measured ones lie apart."""
     numbers = files.numbers(name)
     if numbers is None:

@@ -20,8 +20,9 @@ from tacita.result import Percent, Result, Table
 from tacita.risk.release.reconstruction.arithmetic import arithmetic_leaks
 from tacita.risk.release.reconstruction.bounds import bound_leaks
 from tacita.risk.release.reconstruction.cells import Files, Protected, protected_variables
-from tacita.risk.release.reconstruction.columns import column_leaks, settled
-from tacita.risk.release.reconstruction.copies import copy_leaks, determined_caution, determining_columns
+from tacita.risk.release.reconstruction.columns import column_leaks, without_found_cells
+from tacita.risk.release.reconstruction.copies import copy_leaks
+from tacita.risk.release.reconstruction.finer import FinerColumns, determined_cautions, finer_columns
 from tacita.risk.release.reconstruction.households import household_leaks
 from tacita.risk.release.reconstruction.housemates import housemate_leaks
 from tacita.risk.release.reconstruction.leak import Leak
@@ -49,8 +50,8 @@ class Reconstruction(Result):
     leaks: tuple[Leak, ...]
     """What gives cells away, the most telling first."""
     cautions: tuple[str, ...] = ()
-    determined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By variable that no row shows any more: the released columns that determine it."""
+    finer: Mapping[str, FinerColumns] = field(default_factory=dict)
+    """By recoded or removed variable: released columns that split its original values more finely than it does."""
 
     @property
     def protected(self) -> int:
@@ -253,10 +254,15 @@ def reconstruction(
     progress(0.97, "counting cells")
     told = tuple(totals(files, each, found) for each in chosen)
     ordered = sorted(found, key=lambda each: (-each.right, len(each.columns)))
-    determined = determining_columns(files, chosen)
-    cautions = (*cautions, *(determined_caution(name, columns) for name, columns in determined.items()))
+    finer = finer_columns(files, chosen, scenario.all_keys, _declared(scenario))
+    cautions = (*cautions, *determined_cautions(chosen, finer))
     cautions = (*cautions, *new_records_caution(len(released) - len(files)))
-    return Reconstruction(released.record, told, tuple(ordered), cautions, determined)
+    return Reconstruction(released.record, told, tuple(ordered), cautions, finer)
+
+
+def _declared(scenario: Scenario) -> set[str]:
+    """Columns of which the scenario says that they identify persons or households."""
+    return {*scenario.identifiers, *(name for name in (scenario.household, scenario.person) if name is not None)}
 
 
 def files_of(original: Data, released: Data, scenario: Scenario, unit: str | None = None, rules: Any = ()) -> Files:
@@ -288,8 +294,8 @@ def _attacked(
             found.append(leak)
     found += column_leaks(files, variables, remaining, threes=threes, progress=part(progress, 0.3, 0.9))
     progress(0.9, "housemates")
-    found += settled(list(housemate_leaks(files, variables, remaining)), remaining)
-    found += settled(list(bound_leaks(files, variables, remaining)), remaining)
+    found += without_found_cells(list(housemate_leaks(files, variables, remaining)), remaining)
+    found += without_found_cells(list(bound_leaks(files, variables, remaining)), remaining)
     return found, tuple(order_cautions(files, variables))
 
 

@@ -3,7 +3,8 @@
 What the intruder has: a file without an identifier of households, in which housemates still stand next to each other,
 as in the original or after households were put into random order as a whole. What he does: he takes rows one after the
 other that agree in a column that housemates share, such as the weight, for one household, and counts them. What he
-gains: the household size that was coded at the top or removed.
+gains: the household size that was coded at the top or removed. Where the size is coded as s or more, a run of fewer
+than 2s such rows cannot be two households: it is one, whatever else housemates share.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import numpy as np
 
 from tacita.arrays import Floats, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected
+from tacita.risk.release.reconstruction.copies import interval_of
 from tacita.risk.release.reconstruction.households import MOST_MEMBERS
-from tacita.risk.release.reconstruction.leak import Leak, leak
+from tacita.risk.release.reconstruction.leak import Leak, is_trusted, leak
 from tacita.risk.release.reconstruction.numbers import judged
 from tacita.risk.release.reconstruction.order import ROWS
 
@@ -34,6 +36,17 @@ def run_lengths(*columns: Ints) -> Floats:
     return lengths
 
 
+def single_household_sizes(lengths: Floats, least: Floats) -> Floats:
+    """By row: the length of its run where that is one household for certain, NaN elsewhere.
+
+    `least` is the least size of a household that the row can belong to. A run shorter than twice that is one household.
+
+    >>> single_household_sizes(np.array([4.0, 5.0, 6.0, 2.0]), np.array([3.0, 3.0, 3.0, 3.0])).tolist()
+    [4.0, 5.0, nan, nan]
+    """
+    return np.where((lengths >= least) & (lengths < 2 * least), lengths, np.nan)
+
+
 def run_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
     """The column by which most household sizes are told, where there is no identifier of households."""
     if files.household is not None:
@@ -42,7 +55,7 @@ def run_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
         if not _is_size(protected):
             continue
         names = [name for name in files.columns if name != protected.name and files.distinct(name) > 1]
-        found = list(_by_columns(files, protected, names))
+        found = [*_leaks_by_run_lengths(files, protected, names), *_leaks_by_single_households(files, protected, names)]
         if found:
             yield max(found, key=lambda each: each.right)
 
@@ -55,7 +68,37 @@ def _is_size(protected: Protected) -> bool:
     return len(known) > 0 and bool(((known >= 1) & (known <= MOST_MEMBERS) & (known % 1 == 0)).all())
 
 
-def _by_columns(files: Files, protected: Protected, names: Sequence[str]) -> Iterator[Leak]:
+def _leaks_by_single_households(files: Files, protected: Protected, names: Sequence[str]) -> Iterator[Leak]:
+    """Sizes coded at the top, by runs that can only be one household, where sizes that are shown fit their runs."""
+    least = _least_sizes(protected)
+    coded = np.unique(protected.shown[protected.rows])
+    shown = protected.shown_rows[~np.isin(protected.shown[protected.shown_rows], coded)]
+    shown = shown[least[shown] >= 2]
+    for name in names:
+        codes = files.codes(name)
+        assert codes is not None
+        lengths = run_lengths(codes, protected.shown)
+        # Counted by households: rows of one run are right or wrong together. By chance at most every second run fits.
+        households = 1 / least[shown]
+        fitting = households[lengths[shown] % least[shown] == 0]
+        if not is_trusted(round(fitting.sum()), round(households.sum()), 0.5, len(names)):
+            continue
+        known = judged(protected, single_household_sizes(lengths, least), tried=len(names))
+        if known is not None:
+            how = f"runs of rows that agree in {name!r} and are too short for two households"
+            yield leak(protected, "order", (ROWS, name), how, "put the records into random order", *known)
+
+
+def _least_sizes(protected: Protected) -> Floats:
+    """By row: the least number of members that the released size allows, NaN where none is shown."""
+    least = np.full(protected.codes + 1, np.nan)
+    for code in np.unique(protected.shown[protected.shown_rows]).tolist():
+        interval = interval_of(protected.text_of(code))
+        least[code] = np.nan if interval is None else interval[0]
+    return np.asarray(least[protected.shown], dtype=np.float64)
+
+
+def _leaks_by_run_lengths(files: Files, protected: Protected, names: Sequence[str]) -> Iterator[Leak]:
     for name in names:
         codes = files.codes(name)
         assert codes is not None

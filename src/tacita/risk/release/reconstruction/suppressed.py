@@ -34,7 +34,7 @@ def leaks_of_suppressed(
     Rules are trusted as if all columns and threes were searched.
     """
     files = files_of(original, released, scenario)
-    variables = [_blanks(each) for each in protected_variables(files, names) if each.suppressed.any()]
+    variables = [_suppressed_cells_of(each) for each in protected_variables(files, names) if each.suppressed.any()]
     rows_of = {each.name: each.rows for each in variables}
     remaining = {each.name: np.ones(len(each), dtype=np.bool_) for each in variables}
     found = [leak for leak in copy_leaks(files, variables) if not aside & set(leak.columns)]
@@ -48,7 +48,7 @@ def leaks_of_suppressed(
             yield leak, files.released_rows[rows_of[leak.variable][leak.right_cells]]
 
 
-def _blanks(protected: Protected) -> Protected:
+def _suppressed_cells_of(protected: Protected) -> Protected:
     """A variable of which only the suppressed cells are asked."""
     blank = protected.suppressed
     return replace(
