@@ -58,6 +58,9 @@ _HOMES = {
     "TrimWeights": "tacita.protect.weights.trim_weights",
     "WeightNoise": "tacita.protect.weights.weight_noise",
     "Recalibrate": "tacita.protect.weights.recalibrate",
+    "RankSwap": "tacita.protect.swap.rank_swap",
+    "SwapRecords": "tacita.protect.swap.swap_records",
+    "RandomSwap": "tacita.protect.swap.random_swap",
     "Rules": "tacita.rules",
     "EditRule": "tacita.rules",
     "Total": "tacita.rules",
@@ -102,6 +105,9 @@ if TYPE_CHECKING:
     from tacita.protect.round import Round as Round
     from tacita.protect.step import Step as Step
     from tacita.protect.suppress.suppress import Suppress as Suppress
+    from tacita.protect.swap.random_swap import RandomSwap as RandomSwap
+    from tacita.protect.swap.rank_swap import RankSwap as RankSwap
+    from tacita.protect.swap.swap_records import SwapRecords as SwapRecords
     from tacita.protect.top_code import BottomCode as BottomCode
     from tacita.protect.top_code import TopCode as TopCode
     from tacita.protect.weights.recalibrate import Recalibrate as Recalibrate

@@ -31,6 +31,9 @@ OWN = {
     "trim_weights": "tacita.protect.weights.trim_weights:TrimWeights",
     "weight_noise": "tacita.protect.weights.weight_noise:WeightNoise",
     "recalibrate": "tacita.protect.weights.recalibrate:Recalibrate",
+    "rank_swap": "tacita.protect.swap.rank_swap:RankSwap",
+    "swap_records": "tacita.protect.swap.swap_records:SwapRecords",
+    "random_swap": "tacita.protect.swap.random_swap:RandomSwap",
 }
 """Tacita's steps by kind, and where each is: a new one is added here. Nothing is imported before it is asked for."""
 
