@@ -46,4 +46,4 @@ def rounded_at_random(expected: Floats, uniform: float) -> Ints:
     """
     # Sums such as 0.1 + 0.2 must not fall below what they are.
     reached = np.floor(np.round(np.cumsum(expected), 9) + uniform)
-    return np.diff(reached, prepend=0.0).astype(np.int64)
+    return np.asarray(np.diff(reached, prepend=0.0), dtype=np.int64)

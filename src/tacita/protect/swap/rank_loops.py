@@ -12,7 +12,7 @@ from tacita.compiled import compiled
 def rank_partners(window: int, uniforms: Floats) -> Ints:
     """By rank the rank that it changes places with, its own where it stays.
 
-    From the lowest rank up, each rank i that has no partner yet draws one from those of the ranks i + 1 to i + window
+    From the first rank on, each rank i that has no partner yet draws one from those of the ranks i + 1 to i + window
     that have none: number floor(u_i m) of these m. They wait in a list; who leaves it is replaced by the last.
     """
     count = len(uniforms)
@@ -45,7 +45,7 @@ def rank_partners(window: int, uniforms: Floats) -> Ints:
 
 @compiled
 def squared_change(values: Floats, window: int, uniforms: Floats) -> float:
-    """The sum of (y - x)^2 when values in ascending order are swapped."""
+    """The sum of (y - x)^2 when values, in the order of their ranks, are swapped."""
     partner = rank_partners(window, uniforms)
     total = 0.0
     for rank in range(len(values)):

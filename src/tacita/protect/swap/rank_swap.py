@@ -36,8 +36,8 @@ class Ranks(NamedTuple):
 
     @property
     def middle(self) -> Ints:
-        """By rank between the tails: the place of the value."""
-        return self.order[self.bottom : len(self.order) - self.top]
+        """From the greatest value between the tails down: the place of the value."""
+        return self.order[self.bottom : len(self.order) - self.top][::-1]
 
     def tails(self) -> tuple[Ints, Ints]:
         """The places of the values of the lower and of the upper tail."""
@@ -89,10 +89,11 @@ class RankSwap(CellStep):
     """Exchange each number with one of nearly the same rank, drawn from the next ranks.
 
     Who knows a turnover from elsewhere finds another firm's data beside it, and the variable still has exactly the same
-    values. From the lowest rank up, each value that has not been swapped yet changes places with one drawn from those
-    of the next P n ranks that have not been swapped either: nobody moves further than P n ranks, n being the number of
-    values. Values that are equal stand in random order. Each variable is swapped by itself, so that relations between
-    variables weaken.
+    values. From the greatest value down, each one that has not been swapped yet changes places with one drawn from
+    those of the next P n ranks that have not been swapped either: nobody moves further than P n ranks, n being the
+    number of values. The greatest values, which are the easiest to find, have their whole window to draw from; the last
+    few have fewer. Values that are equal stand in random order. Each variable is swapped by itself, so that relations
+    between variables weaken.
 
     The window is given as a share of the values, or found: the widest for which values and swapped values correlate by
     at least `correlation` (R0), or for which means of subsets of m records stay within 2 K0 |mean| / sqrt(m) with K0 =
@@ -104,7 +105,7 @@ class RankSwap(CellStep):
     >>> firms = pl.DataFrame({"nace": ["A"] * 8, "turnover": [10, 20, 30, 40, 50, 60, 70, None]})
     >>> plan = tc.Plan([RankSwap("turnover", share=0.3)])
     >>> plan.apply(firms, tc.Scenario(keys=["nace"]), seed=1).data.table["turnover"].to_list()
-    [20, 10, 50, 60, 30, 40, 70, None]
+    [10, 40, 50, 20, 30, 70, 60, None]
     """
 
     variables: Annotated[tuple[str, ...], NotEmpty(), Doc("The variables, which must hold numbers.")]
@@ -201,19 +202,22 @@ class RankSwap(CellStep):
         return written(data, table.names[column], given, values)
 
     def _remarks(self, name: str, swapped: Swapped, k: int | None) -> list[str]:
-        found = swapped.figures
-        window, tails = found["window"], int(swapped.tail.sum())
+        found, tails = swapped.figures, swapped.figures["tails"]
         said = []
         if not found["swapped"]:
-            said.append(f"{name!r}: nothing swapped, since no value may move by a rank; choose a wider window")
-        elif k is not None and window < k:
-            said.append(f"{name!r}: values move by {check.counted(window, 'rank')} at most, which protects little")
-        if self.share is None and found["swapped"]:
-            said.append(f"{name!r}: values move by up to {window:,} of {found['values']:,} ranks")
-        if tails:
+            narrow = "share" if self.share is not None else "subset_means"
+            way_out = "a lower correlation" if self.correlation is not None else f"a greater {narrow}"
+            said.append(f"{name!r}: nothing swapped, since no value may move by a rank; choose {way_out}")
+        elif k is not None and found["window"] < k:
+            said.append(f"{name!r}: values move by fewer than k = {k} ranks, which protects little")
+        elif self.share is None:
+            said.append(f"{name!r}: values move by up to {found['window']:,} of {found['values']:,} ranks")
+        if tails and self.tails == "mean":
             said.append(f"{name!r}: {check.counted(tails, 'value')} of the tails replaced by their mean")
-            shares = [whole_part(share, found["values"]) for share in (self.bottom, self.top) if share]
-            said += few_share(name, min(shares), k)
+            sizes = (whole_part(share, found["values"]) for share in (self.bottom, self.top))
+            said += few_share(name, min(size for size in sizes if size), k)
+        elif tails:
+            said.append(f"{name!r}: {check.counted(tails, 'value')} of the tails stay as they were, unprotected")
         return said
 
 

@@ -42,7 +42,7 @@ def subset_limit(values: Floats, coded: Floats, factor: float) -> float:
 def widest_window(values: Floats, record: Ints, limit: float, draws: Draws) -> int:
     """The widest window whose sum of squared changes, the mean of 20 trials, keeps a limit: by bisection.
 
-    Values are in ascending order. All windows are tried with the same draws, so that they differ in width alone.
+    Values stand in the order of their ranks. All windows are tried with the same draws, so that they differ in width alone.
     """
     from tacita.protect.swap.rank_loops import squared_change  # Numba is loaded by those who swap
 

@@ -52,8 +52,8 @@ class SwapRecords(CellStep):
     """Let households at risk change places with similar households of other areas.
 
     A family of seven in a small town is found by anybody who knows the town. Swapped, it stands in the file as if it
-    lived elsewhere, and a similar family in its place. All variables of the hierarchy move with the household, and those
-    carried along; everything else stays where it was.
+    lived elsewhere, and a similar family in its place. All variables of the hierarchy move with the household, and
+    those carried along; everything else stays where it was.
 
     With c_ih the number of persons who equal person i in the risk variables and in levels 1 to h of the hierarchy, the
     risk of a household at level h is the greatest 1/c_ih of its members. From the highest level down, a household with
@@ -92,7 +92,8 @@ class SwapRecords(CellStep):
     rate: Annotated[float, Share(), Doc("The share of households that are swapped at least.")] = 0.05
     carry_along: Annotated[tuple[str, ...], Doc("Variables that move with the hierarchy, such as smaller areas.")] = ()
     within: Annotated[
-        tuple[str, ...], Doc("Variables in which a household and its donor agree in any case, as a region not to leave.")
+        tuple[str, ...],
+        Doc("Variables in which a household and its donor always agree, as a region not to leave."),
     ] = ()
     same_size: Annotated[bool, Doc("Whether a donor has as many members, so that areas keep their persons.")] = True
     risk: Annotated[
@@ -134,7 +135,7 @@ class SwapRecords(CellStep):
         made = exchanged(data, member[found.partner][groups.unit], cells)
         figures = self._figures(found, problem)
         leaks = self._telling(data, problem.area[-1], groups, household, context)
-        swapping = Mechanism("swapping", tuple(cells), {**self._asked(), "found": figures}, perturbs=True)
+        swapping = Mechanism("swapping", tuple(cells), {**self._asked(context), "found": figures}, perturbs=True)
         return Applied(
             made,
             (*self._remarks(figures, found, groups), *leaks, *unknown_numbers(self.only, data)),
@@ -175,19 +176,22 @@ class SwapRecords(CellStep):
 
     def _risks(self, data: Data, area: Ints, groups: Units, context: Context) -> tuple[Floats, Bools]:
         """By level and household: the risk, and whether it is too high."""
-        if self.risk:
+        if self.threshold is not None:
             given = declared_risk(data, self.risk, len(area), groups)
             return given, np.asarray(given > self.threshold)
         keys = tuple(name for name in context.scenario.keys if name not in (*self.hierarchy, *self.carry_along))
         names = self.risk_variables or keys
         if not names:
             raise TacitaError("swap_records needs variables that make persons rare; pass risk_variables=[...].")
-        key, k = key_codes(data, names), self.k or context.policy.k or LEAST
+        key, k = key_codes(data, names), self._least(context)
         counts = [smallest_counts(key, each[groups.unit], groups.unit, len(groups.first)) for each in area]
         return 1 / np.stack(counts), np.stack(counts) < k
 
-    def _asked(self) -> dict[str, Any]:
-        risk = {"threshold": self.threshold} if self.risk else {"k": self.k}
+    def _least(self, context: Context) -> int:
+        return self.k or context.policy.k or LEAST
+
+    def _asked(self, context: Context) -> dict[str, Any]:
+        risk = {"threshold": self.threshold} if self.risk else {"k": self._least(context)}
         named = {"hierarchy": self.hierarchy, "similar": self.similar, "within": self.within, "strata": self.strata}
         return {"method": "targeted record swapping", "rate": self.rate, **risk, **named, "same_size": self.same_size}
 
@@ -235,15 +239,18 @@ class SwapRecords(CellStep):
         size = np.bincount(groups.unit, minlength=len(groups.first))
         moved = int((size != size[found.partner]).sum())
         if moved:
-            said.append(f"{check.counted(moved, 'household')} swapped with one of another size: areas changed in persons")
+            said.append(
+                f"{check.counted(moved, 'household')} swapped with one of another size: areas changed in persons"
+            )
         return said
 
     def _telling(self, data: Data, area: Ints, groups: Units, household: str | None, context: Context) -> list[str]:
         """Columns that do not move and tell the true area."""
         moved = (*self.hierarchy, *self.carry_along, *self.within, *self.strata, household, context.scenario.person)
         names = [name for name in data.columns if name not in moved and tells_area(data, name, area, groups)]
-        return [f"{check.quoted(names)} go with the areas and stay, so that they tell the true ones; add them to "
-                f"carry_along or remove them"] if names else []  # fmt: skip
+        if not names:
+            return []
+        return [f"columns that stay, go with the areas and tell the true ones: {check.quoted(names)}; carry them along"]
 
 
 def _uniforms(draws: Draws, first: Ints, levels: int) -> Floats:
