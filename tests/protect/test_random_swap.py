@@ -60,15 +60,16 @@ def test_patterns_tell_which_cells_can_move() -> None:
 
 def file(count: int = 600, seed: int = 1) -> pl.DataFrame:
     draw = np.random.default_rng(seed)
+    area = np.array(["n", "s", "e"])[draw.integers(0, 3, count)]
     return pl.DataFrame(
         {
             "sex": np.array(["f", "m"])[draw.integers(0, 2, count)],
             "age": draw.integers(0, 5, count),
-            "area": pl.Series(np.array(["n", "s", "e"])[draw.integers(0, 3, count)], dtype=pl.Enum(["w", "n", "s", "e"])),
+            "area": pl.Series(area, dtype=pl.Enum(["w", "n", "s", "e"])),
             "income": pl.Series([None if draw.random() < 0.1 else float(i) for i in range(count)]),
             "born": pl.Series([date(1950 + int(i), 1, 1) for i in draw.integers(0, 50, count)]),
         }
-    )  # fmt: skip
+    )
 
 
 def swapped(step: tc.Step, table: pl.DataFrame, seed: int = 1, **known: tc.Variable) -> tc.Release:

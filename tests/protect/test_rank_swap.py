@@ -8,6 +8,7 @@ import pytest
 
 import tacita as tc
 from tacita.check import TacitaError
+from tacita.progress import Cancelled
 from tacita.protect.swap.rank_loops import rank_partners, squared_change
 from tacita.protect.swap.rank_windows import TRIALS, correlation_limit, subset_limit, whole_part, widest_window
 from tacita.random import Draws
@@ -81,6 +82,20 @@ def test_the_window_is_the_widest_that_keeps_the_limit(seed: int) -> None:
     assert found == 59 or change[found + 1] > limit
     # Trials wobble by a window or two around the limit.
     assert abs(found - max(window for window in range(60) if change[window] <= limit)) <= 2
+
+
+def test_the_search_says_how_far_it_is_and_can_be_stopped() -> None:
+    values, record = np.arange(500.0), np.arange(500)
+    done: list[float] = []
+    widest_window(values, record, 1e7, Draws(1), lambda share, _: done.append(share))
+    assert done == sorted(done)
+    assert 5 < len(done) < 12
+
+    def stop(share: float, what: str) -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        tc.Plan([tc.RankSwap("x", correlation=0.9)]).apply(column(values), SCENARIO, seed=1, progress=stop)
 
 
 def test_limits_are_those_of_the_definitions() -> None:

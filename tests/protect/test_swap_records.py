@@ -194,7 +194,7 @@ def test_households_below_k_swap_across_the_level_at_which_they_are() -> None:
         assert len(rare - earlier - across) <= said["without_donor"]
         earlier |= rare
     moved = set(table["hid"].filter(table["town"] != made["town"]))
-    assert len(earlier) == figures["had_to_swap"] > 100
+    assert len(earlier) == figures["had_to_swap"] > 50
     assert len(earlier - moved) == figures["without_donor"]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
 from tacita.keys.source import combined
+from tacita.progress import Progress, no_progress
 
 
 class Problem(NamedTuple):
@@ -90,7 +91,7 @@ def lines_of(profile: Ints, area: Ints, order: Ints) -> Lines:
     return made
 
 
-def household_swaps(given: Problem) -> Swaps:
+def household_swaps(given: Problem, progress: Progress = no_progress) -> Swaps:
     """Who changes places with whom.
 
     From the highest level down, each household that must swap there, or found no donor further up, takes the first
@@ -104,6 +105,7 @@ def household_swaps(given: Problem) -> Swaps:
     free, quota, partner = given.free.copy(), given.quota.copy(), np.arange(count)
     matched, level, without = (np.full(size, -1, dtype=np.int64) for size in (count, count, levels))
     for here in range(levels):
+        progress(here / levels, "swapping households")
         order = drawing_order(given.risk[here], given.asking[here])
         # Another draw: whoever asks late would be a donor late, and households at risk would hardly ever be donors.
         donors = drawing_order(given.risk[here], given.giving[here])

@@ -13,6 +13,7 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.parameters import Above, Doc, NotEmpty, OneOf, Share
+from tacita.progress import Progress, part
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.numeric_column import written
 from tacita.protect.numeric_table import NumericTable, numeric_table
@@ -150,7 +151,9 @@ class RankSwap(CellStep):
         fresh, figures, remarks = {}, {}, []
         for column, name in enumerate(table.names):
             there = np.flatnonzero(~np.isnan(table.values[:, column]))
-            swapped = self._swapped(table.values[there, column], table.record[there], context.draws.step(name))
+            progress = part(context.progress, column / len(table.names), (column + 1) / len(table.names))
+            draws = context.draws.step(name)
+            swapped = self._swapped(table.values[there, column], table.record[there], draws, progress)
             fresh[name] = self._column(data, table, column, there, swapped)
             figures[name] = swapped.figures
             remarks += self._remarks(name, swapped, context.policy.k)
@@ -161,11 +164,15 @@ class RankSwap(CellStep):
         public = swapping.with_parameters(*given, *tails)
         return Applied(data.with_columns(fresh), tuple(remarks), {"found": figures}, (swapping,), (public,))
 
-    def _swapped(self, values: Floats, record: Ints, draws: Draws) -> Swapped:
+    def _swapped(self, values: Floats, record: Ints, draws: Draws, progress: Progress) -> Swapped:
         count = len(values)
         ranks = ranked(values, record, whole_part(self.bottom, count), whole_part(self.top, count), draws)
         coded = with_tail_means(values, ranks) if self.tails == "mean" else values
-        window = self._window(values, coded, ranks, record, draws.step("trials"))
+        window = whole_part(self.share, count) if self.share is not None else 0
+        if self.share is None and count:
+            middle = ranks.middle
+            limit = self._limit(values, coded)
+            window = widest_window(values[middle], record[middle], limit, draws.step("trials"), progress)
         source = swapped_places(ranks, record, window, draws)
         changed = coded[source]
         figures = {
@@ -179,18 +186,12 @@ class RankSwap(CellStep):
         tail[np.concatenate(ranks.tails())] = self.tails == "mean"
         return Swapped(source, changed, tail, figures)
 
-    def _window(self, values: Floats, coded: Floats, ranks: Ranks, record: Ints, draws: Draws) -> int:
-        """How many ranks values may move."""
-        if self.share is not None:
-            return whole_part(self.share, len(values))
-        if not len(values):
-            return 0
+    def _limit(self, values: Floats, coded: Floats) -> float:
+        """The greatest sum of squared changes that keeps the correlation, or the means of subsets."""
         if self.correlation is not None:
-            limit = correlation_limit(values, coded, self.correlation)
-        else:
-            assert self.subset_means is not None
-            limit = subset_limit(values, coded, self.subset_means)
-        return widest_window(values[ranks.middle], record[ranks.middle], limit, draws)
+            return correlation_limit(values, coded, self.correlation)
+        assert self.subset_means is not None
+        return subset_limit(values, coded, self.subset_means)
 
     def _column(self, data: Data, table: NumericTable, column: int, there: Ints, swapped: Swapped) -> Any:
         """The column with the swapped values, each to the last digit, and the means of tails."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from tacita.arrays import Floats, Ints
+from tacita.progress import Progress, no_progress
 from tacita.random import Draws
 
 TRIALS = 20
@@ -39,22 +40,26 @@ def subset_limit(values: Floats, coded: Floats, factor: float) -> float:
     return float(len(values) * (factor * values.mean()) ** 2 - ((coded - values) ** 2).sum())
 
 
-def widest_window(values: Floats, record: Ints, limit: float, draws: Draws) -> int:
+def widest_window(values: Floats, record: Ints, limit: float, draws: Draws, progress: Progress = no_progress) -> int:
     """The widest window whose sum of squared changes, the mean of 20 trials, keeps a limit: by bisection.
 
-    Values stand in the order of their ranks. All windows are tried with the same draws, so that they differ in width alone.
+    Values stand in the order of their ranks. All windows are tried with the same draws, so that they differ in width
+    alone.
     """
     from tacita.protect.swap.rank_loops import squared_change  # Numba is loaded by those who swap
 
+    if limit < 0 or len(values) < 2:
+        return 0
     uniforms = [draws.uniform(record, trial) for trial in range(TRIALS)]
 
     def holds(window: int) -> bool:
         return float(np.mean([squared_change(values, window, each) for each in uniforms])) <= limit
 
-    kept, broken = 0, len(values)
-    if limit < 0 or len(values) < 2:
-        return 0
-    while broken - kept > 1:
+    kept, broken, rounds = 0, len(values), len(values).bit_length()
+    for done in range(rounds):
+        if broken - kept == 1:
+            break
+        progress(done / rounds, "trying windows")
         middle = (kept + broken) // 2
         kept, broken = (middle, broken) if holds(middle) else (kept, middle)
     return kept

@@ -130,7 +130,7 @@ class SwapRecords(CellStep):
         cells = {name: movable(data, name) for name in (*self.hierarchy, *self.carry_along)}
         shared_codes(data, "carry_along", self.carry_along, groups)
         problem = self._problem(data, groups, cells, context)
-        found = household_swaps(problem)
+        found = household_swaps(problem, context.progress)
         member = by_unit(np.arange(len(data)), groups)
         made = exchanged(data, member[found.partner][groups.unit], cells)
         figures = self._figures(found, problem)
