@@ -61,6 +61,9 @@ _HOMES = {
     "Noise": "tacita.protect.noise.noise",
     "Pram": "tacita.protect.pram.pram",
     "corrected_table": "tacita.protect.pram.corrected_table",
+    "RankSwap": "tacita.protect.swap.rank_swap",
+    "SwapRecords": "tacita.protect.swap.swap_records",
+    "RandomSwap": "tacita.protect.swap.random_swap",
     "Rules": "tacita.rules",
     "EditRule": "tacita.rules",
     "Total": "tacita.rules",
@@ -108,6 +111,9 @@ if TYPE_CHECKING:
     from tacita.protect.round import Round as Round
     from tacita.protect.step import Step as Step
     from tacita.protect.suppress.suppress import Suppress as Suppress
+    from tacita.protect.swap.random_swap import RandomSwap as RandomSwap
+    from tacita.protect.swap.rank_swap import RankSwap as RankSwap
+    from tacita.protect.swap.swap_records import SwapRecords as SwapRecords
     from tacita.protect.top_code import BottomCode as BottomCode
     from tacita.protect.top_code import TopCode as TopCode
     from tacita.protect.weights.recalibrate import Recalibrate as Recalibrate

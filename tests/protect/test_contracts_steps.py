@@ -173,6 +173,23 @@ EXAMPLES: dict[str, tuple[Step, ...]] = {
         tc.Pram("sex", matrix={"female": {"female": 0.7, "male": 0.3}, "male": {"male": 0.6, "female": 0.4}}),
         tc.Pram(["region", "citizenship"], pd=0.5, together=True, strata=["sex"]),
     ),
+    "rank_swap": (
+        tc.RankSwap("income", share=0.05),
+        tc.RankSwap(["age", "income"], correlation=0.9, only="age > 20", strata=["sex"]),
+        tc.RankSwap(["age", "income"], subset_means=0.5, top=0.05, bottom=0.1, tails="keep"),
+        tc.RankSwap("income", share=0.2, top=0.1),
+    ),
+    "swap_records": (
+        tc.SwapRecords("region", rate=0.3),
+        tc.SwapRecords("region", similar=[["size"], []], risk_variables=["sex", "age"], k=2, same_size=False),
+        tc.SwapRecords("region", risk=WEIGHT, threshold=40.0, carry_along="weight", only="age > 20"),
+        tc.SwapRecords(["region", "nace"], within="sex", household="name", carry_along="born", strata=["marital"]),
+    ),
+    "random_swap": (
+        tc.RandomSwap("citizenship", rate=0.3),
+        tc.RandomSwap(["region", "age", "born"], rate=0.5, within=["sex"], strata=["marital"]),
+        tc.RandomSwap(["nace", "income"], rate=1.0, together=False, only="age > 20"),
+    ),
 }
 """Every step, as it would be used."""
 

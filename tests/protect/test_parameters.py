@@ -30,6 +30,9 @@ NEEDED: dict[str, dict[str, Any]] = {
     "recalibrate": {"variables": ["x"]},
     "noise": {"variables": ["x"], "amount": 0.2},
     "pram": {"variables": ["x"]},
+    "rank_swap": {"variables": ["x"], "share": 0.5},
+    "swap_records": {"hierarchy": ["x"]},
+    "random_swap": {"variables": ["x"], "rate": 0.5},
 }
 ODD: list[Any] = [
     *(None, 0, -1, 5, 2.5, math.inf, math.nan, True, "", "x", "a\nb", b"b", [], (), {}, [1], ["a"], [None], [[1]]),

@@ -33,6 +33,9 @@ OWN = {
     "recalibrate": "tacita.protect.weights.recalibrate:Recalibrate",
     "noise": "tacita.protect.noise.noise:Noise",
     "pram": "tacita.protect.pram.pram:Pram",
+    "rank_swap": "tacita.protect.swap.rank_swap:RankSwap",
+    "swap_records": "tacita.protect.swap.swap_records:SwapRecords",
+    "random_swap": "tacita.protect.swap.random_swap:RandomSwap",
 }
 """Tacita's steps by kind, and where each is: a new one is added here. Nothing is imported before it is asked for."""
 
