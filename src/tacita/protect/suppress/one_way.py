@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from itertools import count
+from itertools import count, cycle
 
 import numpy as np
 
@@ -121,22 +121,23 @@ def give_back(problem: Problem, shown: Ints, progress: Progress = no_progress) -
 
     Under the one-way rule who shows more only helps others, so cells can be shown again to many records at once.
     """
-    units, shared = problem.units, problem.shared
-    known, changed = units.known, True
-    while changed:
-        changed = False
-        for number, column in enumerate(problem.by_value):
-            progress(number / len(problem.by_value), WORK)
-            bit = 1 << column
-            asked = (known & ~shown & bit != 0) & units.free
-            if not asked.any():
-                continue
-            rows, willing = np.flatnonzero(asked), np.zeros(len(shown), dtype=bool)
-            concerned = [need for need in problem.needs if need.members & bit]
-            willing[rows] = meeting(units, shown, rows, shown[rows] | bit, concerned, problem.risk)
-            if shared is not None and column in shared.variables:
-                willing = shared.all_agree(willing, asked)
-            if willing.any():
-                shown = np.where(willing, shown | bit, shown)
-                changed = True
+    units, shared, columns = problem.units, problem.shared, problem.by_value
+    known, unchanged = units.known, 0
+    for number, column in enumerate(cycle(columns)):
+        if unchanged == len(columns):
+            # Every column was tried since the last cell was shown again.
+            return shown
+        progress(number % len(columns) / len(columns), WORK)
+        bit = 1 << column
+        unchanged += 1
+        asked = (known & ~shown & bit != 0) & units.free
+        if not asked.any():
+            continue
+        rows, willing = np.flatnonzero(asked), np.zeros(len(shown), dtype=bool)
+        concerned = [need for need in problem.needs if need.members & bit]
+        willing[rows] = meeting(units, shown, rows, shown[rows] | bit, concerned, problem.risk)
+        if shared is not None and column in shared.variables:
+            willing = shared.all_agree(willing, asked)
+        if willing.any():
+            shown, unchanged = np.where(willing, shown | bit, shown), 0
     return shown

@@ -56,6 +56,8 @@ def meeting(
 
     Every set of keys is counted once, for however many combinations, and not at all where a larger one decides.
     """
+    from tacita.protect.suppress.one_way_loops import check_on
+
     safe = np.ones(len(wanted), dtype=bool)
     patterns, pattern = np.unique(would, return_inverse=True)
     demands = demands_of([need for need in needs if need.limits is None])
@@ -67,11 +69,7 @@ def meeting(
         k_by_pattern = np.zeros(len(patterns), dtype=np.int64)
         where, k_there = zip(*asked, strict=True)
         k_by_pattern[list(where)] = k_there
-        part = np.flatnonzero(safe & (k_by_pattern[pattern] > 0))
-        if len(part):
-            f, _ = counted(units, shown, members, wanted[part])
-            f = f + units.records[wanted[part]] * (shown[wanted[part]] & members != members)
-            safe[part] = f >= k_by_pattern[pattern[part]]
+        check_on(units.words, units.mask(members), shown, units.records, members, wanted, pattern, k_by_pattern, safe)
     for need in needs:
         if need.limits is not None:
             inside = would & need.members
