@@ -34,8 +34,7 @@ def _codes(records: int, kind: str) -> Any:
 def kernel(records: int, kind: str, rule: str = "one_way") -> dict[str, Any]:
     """The cells to blank, checked by counting again."""
     from tacita.protect.suppress.local_suppression import suppress
-    from tacita.protect.suppress.problem import Request
-    from tacita.protect.suppress.requirements import Requirement
+    from tacita.protect.suppress.problem import Request, Requirement
     from tacita.scenario import MissingRule
 
     codes = _codes(records, kind)

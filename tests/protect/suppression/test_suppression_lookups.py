@@ -10,9 +10,8 @@ from suppression_problems import RULES, files, suppress, whole
 
 from tacita.protect.suppress import wildcard_tables as loops
 from tacita.protect.suppress.one_way_loops import check_on, counts_on
-from tacita.protect.suppress.problem import link_risk, suppressed, units_of
+from tacita.protect.suppress.problem import Requirement, link_risk, suppressed, units_of
 from tacita.protect.suppress.recount import frequencies
-from tacita.protect.suppress.requirements import Requirement
 from tacita.protect.suppress.wildcard_turns import settle
 from tacita.scenario import MissingRule
 

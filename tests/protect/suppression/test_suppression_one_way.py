@@ -9,9 +9,8 @@ from suppression_problems import codes_of, files, released, requirements, suppre
 
 from tacita.check import TacitaError
 from tacita.protect.suppress import requirements as requirements_module
-from tacita.protect.suppress.problem import Problem, units_of
-from tacita.protect.suppress.requirements import Demands, Requirement, columns_of, essential, of_sizes
-from tacita.protect.suppress.sweep import all_sets, in_order, sets_to_try
+from tacita.protect.suppress.problem import Problem, Requirement, columns_of, units_of
+from tacita.protect.suppress.requirements import Demands, all_sets, essential, in_order, of_sizes, sets_to_try
 from tacita.scenario import MissingRule
 
 ONE_WAY = MissingRule()

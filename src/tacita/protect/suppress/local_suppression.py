@@ -14,7 +14,7 @@ from tacita.keys.matching import MOST_KEYS
 from tacita.progress import Progress, halving, no_progress, part
 from tacita.protect.suppress.one_way import give_back, suppress_one_way
 from tacita.protect.suppress.own_category import suppress_own_category
-from tacita.protect.suppress.problem import Problem, Request, link_limits, problem_of
+from tacita.protect.suppress.problem import Problem, Request, Requirement, link_limits, problem_of
 from tacita.protect.suppress.recount import (
     above_household_limit,
     needed_by_itself,
@@ -22,7 +22,7 @@ from tacita.protect.suppress.recount import (
     restored,
     unsafe_units,
 )
-from tacita.protect.suppress.requirements import Requirement, essential, union
+from tacita.protect.suppress.requirements import essential, union
 from tacita.protect.suppress.wildcard import suppress_wildcard
 from tacita.scenario import MissingRule
 

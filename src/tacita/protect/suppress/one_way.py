@@ -1,8 +1,15 @@
-"""One-way suppression of a whole file: several sweeps, cells shown again, the cheapest outcome kept."""
+"""One-way suppression of a whole file: several sweeps, cells shown again, the cheapest outcome kept.
+
+A sweep goes over the sets of keys that a record could still show, the most valuable first. For a set of keys P, count
+the records that show at least P by their values on P. Every record that is not yet placed and whose count is large
+enough shows exactly P from then on. All of them stay in that group, and whoever was placed before keeps what it shows:
+the count never falls again, nobody needs a second look, and no cell is suppressed that its own record could show, since
+all larger sets were tried before.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import count, cycle
 
@@ -10,13 +17,24 @@ import numpy as np
 
 from tacita.arrays import Floats, Ints
 from tacita.progress import Progress, halving, no_progress, part
-from tacita.protect.suppress.problem import WORK, Problem, Units
-from tacita.protect.suppress.requirements import demands_of, union
-from tacita.protect.suppress.sweep import counted, few_keys, meeting, sets_to_try, sweep, violating
+from tacita.protect.suppress.problem import WORK, Problem, Requirement, Units
+from tacita.protect.suppress.requirements import (
+    agreements,
+    counted,
+    demands_of,
+    enough,
+    few_keys,
+    in_order,
+    meeting,
+    sets_to_try,
+    union,
+    violating,
+)
 
 MOST_ORDERS = 8
 LOOKS = 1_000_000
 """About so many looks at a unit are worth spending on further orders of the sets."""
+MOST_ROUNDS = 20
 
 
 def suppress_one_way(problem: Problem, progress: Progress = no_progress) -> Ints:
@@ -62,6 +80,75 @@ def _one_order(problem: Problem, variant: int, progress: Progress) -> tuple[Ints
     # Under the attack M2 a group with one more record of a small weight is not always safer.
     worse = risk is not None and (violating(units, fuller, needs, risk) & ~violating(units, shown, needs, risk)).any()
     return (shown if worse else fuller), looks
+
+
+def sweep(
+    problem: Problem, shown: Ints, need: Requirement, variant: int = 0, progress: Progress = no_progress
+) -> tuple[Ints, int]:
+    """What each unit shows so that one requirement holds for all that may be changed, and the looks that it took."""
+    inside, waiting = shown & need.members, np.flatnonzero(problem.units.free)
+    place = _placing(problem, inside, need) if need.limits is None else _placing_with_limits(problem, inside, need)
+    looks, all_units = 0, len(waiting)
+    for members in _sets_of_sweep(problem, inside, need, variant):
+        if not len(waiting):
+            break
+        progress(1 - len(waiting) / all_units, WORK)
+        waiting, asked = place(waiting, members)
+        looks += (len(inside) + 4 * asked) * (asked > 0)
+    return shown & ~need.members | inside, looks
+
+
+def _sets_of_sweep(problem: Problem, inside: Ints, need: Requirement, variant: int) -> Iterator[int]:
+    """The sets of a sweep; of many keys those on which units agree that still violate, as the others were placed."""
+    units, members = problem.units, need.members
+    k = need.k if need.limits is None else None
+    if not few_keys(members & ~problem.fixed):
+        yield from in_order(np.unique(inside), members & ~problem.fixed, problem.costs, variant)
+        for _ in range(MOST_ROUNDS):
+            rows = np.flatnonzero(violating(units, inside, [need], problem.risk) & units.free)
+            sets = agreements(problem, inside, rows, members, k, variant)
+            if not len(sets):
+                break
+            yield from in_order(sets, members & ~problem.fixed, problem.costs, variant)
+    yield from sets_to_try(problem, inside, np.flatnonzero(units.free), members, k, variant)
+
+
+Placing = Callable[[Ints, int], tuple[Ints, int]]
+"""Places waiting units that are safe on a set of keys; who waits then, and how many were asked."""
+
+
+def _placing(problem: Problem, inside: Ints, need: Requirement) -> Placing:
+    # Numba loads when the first file is suppressed, not with the package.
+    from tacita.protect.suppress.one_way_loops import place_on
+
+    units = problem.units
+    others = np.flatnonzero(~units.free)
+    # Room for those that may not be changed, and for as many groups as there are units.
+    words, shown, records = np.empty_like(units.words), np.empty_like(inside), np.empty_like(inside)
+    groups = len(others)
+    words[:groups], shown[:groups], records[:groups] = units.words[others], inside[others], units.records[others]
+
+    def place(waiting: Ints, members: int) -> tuple[Ints, int]:
+        nonlocal groups
+        mask = units.mask(members)
+        stay, groups, asked = place_on(
+            units.words, inside, units.records, waiting, words, shown, records, groups, mask, members, need.k
+        )
+        return waiting[:stay], asked
+
+    return place
+
+
+def _placing_with_limits(problem: Problem, inside: Ints, need: Requirement) -> Placing:
+    def place(waiting: Ints, members: int) -> tuple[Ints, int]:
+        wanted = waiting[inside[waiting] & members == members]
+        if not len(wanted):
+            return waiting, 0
+        placed = wanted[enough(problem.units, inside, members, wanted, need, problem.risk)]
+        inside[placed] = members
+        return np.setdiff1d(waiting, placed, assume_unique=True), len(wanted)
+
+    return place
 
 
 def step_back(problem: Problem, shown: Ints, variant: int, progress: Progress) -> Ints:

@@ -19,11 +19,13 @@ from tacita.protect.suppress.problem import (
     HouseholdLimit,
     HouseholdVariables,
     Request,
+    Requirement,
     attack_probabilities,
+    bits,
     link_limits,
     link_risk,
 )
-from tacita.protect.suppress.requirements import Requirement, bits, of_sizes
+from tacita.protect.suppress.requirements import of_sizes
 from tacita.scenario import KeySet, Scenario
 
 if TYPE_CHECKING:
