@@ -42,7 +42,7 @@ def kernel(records: int, kind: str, rule: str = "one_way") -> dict[str, Any]:
     repeats = 3 if rule == "one_way" else 1
     times, found = measure.timed(lambda: suppress(asked), repeats=repeats)
     return {**times, "violating": int(found.violated.sum()), "cells": int(found.gone.sum()),
-            "others": int(found.followed.sum())}  # fmt: skip
+            "others": int(found.drawn_in.sum())}  # fmt: skip
 
 
 def step(records: int, closed: bool = False) -> dict[str, Any]:

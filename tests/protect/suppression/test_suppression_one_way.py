@@ -22,7 +22,7 @@ def test_a_lone_value_goes() -> None:
     # The third and the fourth record are alone; both keep what they share.
     assert released(codes, found.gone) == [(1, 1), (1, 1), (0, 2), (0, 2)]
     assert found.violated.tolist() == [False, False, True, True]
-    assert not found.followed.any()
+    assert not found.drawn_in.any()
 
 
 def test_who_counted_on_a_blanked_record_is_touched_too_and_counted_apart() -> None:
@@ -32,8 +32,8 @@ def test_who_counted_on_a_blanked_record_is_touched_too_and_counted_apart() -> N
     assert found.violated.tolist() == [True, False, False]
     assert int(found.gone.sum()) == 2
     assert int(found.gone[0].sum()) == 1
-    assert found.followed.sum() == 1
-    assert not found.followed[0]
+    assert found.drawn_in.sum() == 1
+    assert not found.drawn_in[0]
     assert twins.optimum(codes, 2, [1.0, 1.0]) == 2
 
 
@@ -79,7 +79,7 @@ def test_every_record_is_safe_and_every_blank_needed(data: st.DataObject) -> Non
     assert found.left.tolist() == still.tolist()
     assert not (found.touched & ~free).any()
     assert twins.unneeded(codes, found.gone, needs, ONE_WAY) == []
-    assert (found.followed == (found.touched & ~found.violated)).all()
+    assert (found.drawn_in == (found.touched & ~found.violated)).all()
 
 
 @given(files(), st.randoms(use_true_random=False))

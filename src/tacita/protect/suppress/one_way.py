@@ -15,9 +15,9 @@ from itertools import count, cycle
 
 import numpy as np
 
-from tacita.arrays import Floats, Ints
+from tacita.arrays import Ints
 from tacita.progress import Progress, halving, no_progress, part
-from tacita.protect.suppress.problem import WORK, Problem, Requirement, Units
+from tacita.protect.suppress.problem import WORK, Problem, Requirement
 from tacita.protect.suppress.requirements import (
     agreements,
     counted,
@@ -71,12 +71,12 @@ def _one_order(problem: Problem, variant: int, progress: Progress) -> tuple[Ints
         if shared is not None:
             shown = shared.spread(units.known, shown)
         before = shown
-        shown = step_back(problem, shown, variant, halving(progress, number))
+        shown = show_less(problem, shown, variant, halving(progress, number))
         looks += len(shown) << min(units.codes.shape[1], 10)
         if np.array_equal(before, shown):
             # All are safe, or what is asked cannot be had.
             break
-    fuller = give_back(problem, shown, halving(progress, number))
+    fuller = show_again(problem, shown, halving(progress, number))
     # Under the attack M2 a group with one more record of a small weight is not always safer.
     worse = risk is not None and (violating(units, fuller, needs, risk) & ~violating(units, shown, needs, risk)).any()
     return (shown if worse else fuller), looks
@@ -151,7 +151,7 @@ def _placing_with_limits(problem: Problem, inside: Ints, need: Requirement) -> P
     return place
 
 
-def step_back(problem: Problem, shown: Ints, variant: int, progress: Progress) -> Ints:
+def show_less(problem: Problem, shown: Ints, variant: int, progress: Progress) -> Ints:
     """What is shown when each violating unit shows less: the most valuable part with which it meets all requirements.
 
     That is as the others stand, and they may have counted on it, so rounds are repeated. Nobody ever shows more again,
@@ -161,7 +161,7 @@ def step_back(problem: Problem, shown: Ints, variant: int, progress: Progress) -
     rows = np.flatnonzero(violating(units, shown, needs, risk) & units.free)
     if not len(rows):
         return shown
-    counts, demands = _counts_of(units, shown, rows), demands_of(needs)
+    counts, demands = cache(lambda members: counted(units, shown, members, rows)), demands_of(needs)
     limited = any(need.limits is not None for need in needs)
     every, most = union(needs), None if limited else max(need.k for need in needs)
     before = shown[rows]
@@ -189,21 +189,7 @@ def step_back(problem: Problem, shown: Ints, variant: int, progress: Progress) -
     return shown
 
 
-def _counts_of(units: Units, shown: Ints, rows: Ints) -> Callable[[int], tuple[Ints, Floats]]:
-    """By row the records, and the sum of weights, that show the same on any set of keys; worked out once for each."""
-
-    @cache
-    def counts(members: int) -> tuple[Ints, Floats]:
-        there = np.flatnonzero(shown[rows] & members == members)
-        every, sums = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows) if len(units.weights) else 0)
-        every[there], weight = counted(units, shown, members, rows[there])
-        sums[there[: len(weight)]] = weight
-        return every, sums
-
-    return counts
-
-
-def give_back(problem: Problem, shown: Ints, progress: Progress = no_progress) -> Ints:
+def show_again(problem: Problem, shown: Ints, progress: Progress = no_progress) -> Ints:
     """What is shown when every cell is shown again that its record does not need, the most valuable first.
 
     Under the one-way rule who shows more only helps others, so cells can be shown again to many records at once.
@@ -220,11 +206,11 @@ def give_back(problem: Problem, shown: Ints, progress: Progress = no_progress) -
         asked = (known & ~shown & bit != 0) & units.free
         if not asked.any():
             continue
-        rows, willing = np.flatnonzero(asked), np.zeros(len(shown), dtype=bool)
+        rows, safe = np.flatnonzero(asked), np.zeros(len(shown), dtype=bool)
         concerned = [need for need in problem.needs if need.members & bit]
-        willing[rows] = meeting(units, shown, rows, shown[rows] | bit, concerned, problem.risk)
+        safe[rows] = meeting(units, shown, rows, shown[rows] | bit, concerned, problem.risk)
         if shared is not None and column in shared.variables:
-            willing = shared.all_agree(willing, asked)
-        if willing.any():
-            shown, unchanged = np.where(willing, shown | bit, shown), 0
+            safe = shared.all_agree(safe, asked)
+        if safe.any():
+            shown, unchanged = np.where(safe, shown | bit, shown), 0
     return shown

@@ -46,32 +46,24 @@ def counts_on(
 
 @compiled
 def check_on(
-    words: Words,
-    mask: Words,
-    shown: Ints,
-    records: Ints,
-    members: int,
-    wanted: Ints,
-    pattern: Ints,
-    k: Ints,
-    safe: Bools,
+    words: Words, mask: Words, shown: Ints, records: Ints, members: int, wanted: Ints, kind: Ints, k: Ints, safe: Bools
 ) -> None:
-    """Unset `safe` for each wanted unit that would count fewer than the k of its pattern on a set of keys.
+    """Unset `safe` for each wanted unit that would count fewer than the k of its kind on a set of keys.
 
-    A unit that does not show the set yet counts itself besides. Of a pattern with k = 0 nothing is asked.
+    A unit that does not show the set yet counts itself besides. Of a kind with k = 0 nothing is asked.
     """
     asked, units = np.empty(len(wanted), dtype=np.int64), np.empty(len(wanted), dtype=np.int64)
     many = 0
     for index in range(len(wanted)):
         asked[many], units[many] = index, wanted[index]
-        many += safe[index] and k[pattern[index]] > 0
+        many += safe[index] and k[kind[index]] > 0
     if many == 0:
         return
     counts, _ = counts_on(words, mask, shown, records, np.empty(0), members, units[:many])
-    for place in range(many):
-        unit, index = units[place], asked[place]
+    for row in range(many):
+        unit, index = units[row], asked[row]
         itself = records[unit] * (shown[unit] & members != members)
-        safe[index] = counts[place] + itself >= k[pattern[index]]
+        safe[index] = counts[row] + itself >= k[kind[index]]
 
 
 @compiled

@@ -191,11 +191,11 @@ class HouseholdVariables(NamedTuple):
         members = float(np.bincount(self.household)[self.household].mean())
         return [cost * (members if column in self.variables else 1.0) for column, cost in enumerate(costs)]
 
-    def all_agree(self, willing: Bools, asked: Bools) -> Bools:
-        """Of the units asked, those in whose household everybody who was asked is willing."""
+    def all_agree(self, safe: Bools, asked: Bools) -> Bools:
+        """Of the units asked, those in whose household everybody who was asked is safe."""
         refused = np.zeros(int(self.household.max()) + 1, dtype=bool)
-        refused[self.household[asked & ~willing]] = True
-        return willing & ~refused[self.household]
+        refused[self.household[asked & ~safe]] = True
+        return safe & ~refused[self.household]
 
 
 class HouseholdLimit(NamedTuple):

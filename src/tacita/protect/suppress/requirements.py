@@ -1,5 +1,4 @@
-"""What must hold after suppression: on which combinations of keys every record must count how many, who meets that,
-and which sets of keys are tried to meet it."""
+"""What must hold after suppression, which units meet it, and which sets of keys are tried so that they do."""
 
 from __future__ import annotations
 
@@ -157,14 +156,11 @@ def meeting(
     safe = np.ones(len(wanted), dtype=bool)
     patterns, pattern = np.unique(would, return_inverse=True)
     demands = demands_of([need for need in needs if need.limits is None])
-    by_set: dict[int, list[tuple[int, int]]] = {}
+    k_by_set: dict[int, Ints] = {}
     for index, each in enumerate(map(int, patterns)):
         for members, k in demands.of(each):
-            by_set.setdefault(members, []).append((index, k))
-    for members, asked in by_set.items():
-        k_by_pattern = np.zeros(len(patterns), dtype=np.int64)
-        where, k_there = zip(*asked, strict=True)
-        k_by_pattern[list(where)] = k_there
+            k_by_set.setdefault(members, np.zeros(len(patterns), dtype=np.int64))[index] = k
+    for members, k_by_pattern in k_by_set.items():
         check_on(units.words, units.mask(members), shown, units.records, members, wanted, pattern, k_by_pattern, safe)
     for need in needs:
         if need.limits is not None:

@@ -105,13 +105,7 @@ def _limit(name: str, value: float | bool | None, policy: Policy) -> float | Non
 
 
 def _requirements(
-    name: str,
-    key_set: KeySet,
-    keys: Sequence[str],
-    asked: Suppress,
-    policy: Policy,
-    risk: float | None,
-    attack: Floats,
+    name: str, key_set: KeySet, keys: Sequence[str], asked: Suppress, policy: Policy, risk: float | None, attack: Floats
 ) -> list[Requirement]:
     """What must hold on one key set."""
     needs: list[Requirement] = []
