@@ -51,7 +51,8 @@ def main() -> int:
     alone = measure.run_case
 
     def compared(benchmark: str, case: str, **options: Any) -> dict[str, Any]:
-        name = f"{benchmark} {case} {json.dumps({k: v for k, v in options.items() if k != 'path'})}"
+        shown = {key: Path(value).name if key == "path" else value for key, value in options.items()}
+        name = f"{benchmark} {case} {json.dumps(shown)}"
         if case not in RIVALS and name not in seen:
             seen.add(name)
             was, now = (statistics.median(each) for each in both(given.other.resolve(), benchmark, case, options))

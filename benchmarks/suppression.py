@@ -34,8 +34,7 @@ def _codes(records: int, kind: str) -> Any:
 def kernel(records: int, kind: str, rule: str = "one_way") -> dict[str, Any]:
     """The cells to blank, checked by counting again."""
     from tacita.protect.suppress.local_suppression import suppress
-    from tacita.protect.suppress.problem import Request
-    from tacita.protect.suppress.requirements import Requirement
+    from tacita.protect.suppress.problem import Request, Requirement
     from tacita.scenario import MissingRule
 
     codes = _codes(records, kind)
@@ -43,7 +42,7 @@ def kernel(records: int, kind: str, rule: str = "one_way") -> dict[str, Any]:
     repeats = 3 if rule == "one_way" else 1
     times, found = measure.timed(lambda: suppress(asked), repeats=repeats)
     return {**times, "violating": int(found.violated.sum()), "cells": int(found.gone.sum()),
-            "others": int(found.followed.sum())}  # fmt: skip
+            "others": int(found.drawn_in.sum())}  # fmt: skip
 
 
 def step(records: int, closed: bool = False) -> dict[str, Any]:

@@ -34,8 +34,8 @@ Cells = Mapping[str, Bools]
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
-    """The files that are held against each other, and what may be blanked."""
+class Scope:
+    """What a closing starts from: the original file, the scenario, and what may be blanked."""
 
     original: Data
     scenario: Scenario
@@ -45,12 +45,12 @@ class Bounds:
     """Columns that are never blanked."""
     free: Bools
     """Records that may be changed."""
-    place: Ints | None = None
+    release_order: Ints | None = None
     """The rows in the order in which they are released; None: as they stand."""
 
     @property
     def fixed(self) -> frozenset[str]:
-        """Columns that are repaired as a whole: the weight and identifiers tell more than one cell each."""
+        """Columns of which single cells are never blanked: the weight and identifiers, to be repaired as a whole."""
         return frozenset(filter(None, (self.scenario.weight, self.scenario.person, *self.scenario.identifiers)))
 
     def can_blank(self, name: str, data: Data) -> bool:
@@ -70,45 +70,45 @@ class Closing(NamedTuple):
     """By column: cells to blank besides."""
     open_leaks: tuple[str, ...]
     """Leaks that stay open, each with its repair."""
-    telling: frozenset[str]
+    revealing: frozenset[str]
     """Columns of these leaks."""
 
 
 def closed(
-    first: Cells, data: Data, bounds: Bounds, again: Callable[[Cells], Cells], progress: Progress
+    first: Cells, data: Data, scope: Scope, make_safe: Callable[[Cells], Cells], progress: Progress
 ) -> tuple[Cells, tuple[str, ...]]:
     """The cells with others, until nothing that blanking repairs gives them back; and the leaks that stay open.
 
-    `again` makes a file safe in which more cells are blanked.
+    `make_safe` makes a file safe in which more cells are blanked.
     """
-    cells, aside, attack = first, bounds.fixed - {bounds.scenario.household}, PAIRS
+    cells, left_out, attack = first, scope.fixed - {scope.scenario.household}, PAIRS
     open_leaks: tuple[str, ...] = ()
     for number in range(MOST_ROUNDS):
         step = halving(progress, number)
-        found = closing_cells(data.blanked(cells), bounds, tuple(cells), attack, aside, step)
+        found = closing_cells(data.blanked(cells), scope, tuple(cells), attack, left_out, step)
         if found.cells:
             try:
-                cells = again(joined(cells, found.cells))
+                cells = make_safe(joined(cells, found.cells))
             except TacitaError:
                 # Under rules by which nobody hides behind another's blank, not every further blank can be made safe.
                 break
             attack = min(attack, WHOLE)
-        elif attack != WHOLE and not found.telling <= aside:
-            aside |= found.telling
+        elif attack != WHOLE and not found.revealing <= left_out:
+            left_out |= found.revealing
         elif attack == WHOLE:
-            open_leaks, aside, attack = found.open_leaks, aside | found.telling, THREES
+            open_leaks, left_out, attack = found.open_leaks, left_out | found.revealing, THREES
             if not open_leaks:
                 return cells, ()
         elif attack == THREES:
             return cells, open_leaks
         else:
             attack = WHOLE
-    nobody = replace(bounds, free=np.zeros_like(bounds.free))
-    return cells, closing_cells(data.blanked(cells), nobody, tuple(cells), WHOLE, aside, progress).open_leaks
+    unchangeable = replace(scope, free=np.zeros_like(scope.free))
+    return cells, closing_cells(data.blanked(cells), unchangeable, tuple(cells), WHOLE, left_out, progress).open_leaks
 
 
 def closing_cells(
-    released: Data, bounds: Bounds, names: tuple[str, ...], attack: int, aside: frozenset[str], progress: Progress
+    released: Data, scope: Scope, names: tuple[str, ...], attack: int, left_out: frozenset[str], progress: Progress
 ) -> Closing:
     """What to blank in a file so that an attack does not give suppressed cells of some columns back.
 
@@ -117,29 +117,29 @@ def closing_cells(
     """
     cells: dict[str, Bools] = {}
     open_leaks: dict[str, None] = {}
-    telling: set[str] = set()
+    revealing: set[str] = set()
     found = (
-        _by_everything(released, bounds, names, progress)
+        _by_everything(released, scope, names, progress)
         if attack == WHOLE
-        else leaks_of_suppressed(bounds.original, released, bounds.scenario, names, aside, attack == THREES, progress)
+        else leaks_of_suppressed(scope.original, released, scope.scenario, names, left_out, attack == THREES, progress)
     )
     for leak, rows in found:
-        column, blanked = _repair(leak, rows, released, bounds, names)
+        column, blanked = _repair(leak, rows, released, scope, names)
         if blanked.any():
             cells[column] = cells.get(column, np.zeros(len(released), dtype=np.bool_)) | blanked
         elif len(rows):
-            told = f"{check.counted(len(rows), 'suppressed cell')} of {leak.variable!r} told by {leak.how}"
-            open_leaks[f"{told}: {leak.repair}"] = None
-            telling |= set() if column else {*leak.columns} - {bounds.scenario.household}
-    return Closing(cells, tuple(open_leaks), frozenset(telling & set(released.columns)))
+            what = f"{check.counted(len(rows), 'suppressed cell')} of {leak.variable!r}"
+            open_leaks[f"{what} still revealed by {leak.how}: {leak.repair}"] = None
+            revealing |= set() if column else {*leak.columns} - {scope.scenario.household}
+    return Closing(cells, tuple(open_leaks), frozenset(revealing & set(released.columns)))
 
 
 def _by_everything(
-    released: Data, bounds: Bounds, names: tuple[str, ...], progress: Progress
+    released: Data, scope: Scope, names: tuple[str, ...], progress: Progress
 ) -> Iterator[tuple[Leak, Ints]]:
     """Every leak that an assessment finds, and the rows of the suppressed cells that it gives back."""
-    file = released if bounds.place is None else released.take(bounds.place)
-    found = reconstruction(bounds.original, file, bounds.scenario, variables=names, progress=progress)
+    file = released if scope.release_order is None else released.take(scope.release_order)
+    found = reconstruction(scope.original, file, scope.scenario, variables=names, progress=progress)
     record_of = {each.name: each.record for each in found.variables}
     order = np.argsort(released.record, kind="stable")
     for leak in found.leaks:
@@ -149,34 +149,34 @@ def _by_everything(
         yield leak, rows[released.missing(leak.variable)[rows]]
 
 
-def _repair(leak: Leak, rows: Ints, released: Data, bounds: Bounds, names: tuple[str, ...]) -> tuple[str, Bools]:
+def _repair(leak: Leak, rows: Ints, released: Data, scope: Scope, names: tuple[str, ...]) -> tuple[str, Bools]:
     """The column to blank, and where; no name where blanking is not the way."""
-    others = [name for name in leak.columns if name != bounds.scenario.household]
+    others = [name for name in leak.columns if name != scope.scenario.household]
     # An identifier that contains a code tells it whether housemates show it or not.
     if leak.kind == "housemates" or (leak.kind == "columns" and 0 < len(others) < len(leak.columns)):
-        where = _in_households(leak.variable, rows, released, bounds)
+        where = _in_households(leak.variable, rows, released, scope)
         if where.any() or not others:
             return leak.variable, where
     where = np.zeros(len(released), dtype=np.bool_)
-    if leak.kind not in BLANKED or bounds.fixed & {*leak.columns}:
+    if leak.kind not in BLANKED or scope.fixed & {*leak.columns}:
         return "", where
     where[rows] = True
-    possible = [name for name in others if bounds.can_blank(name, released)]
+    possible = [name for name in others if scope.can_blank(name, released)]
     for column in sorted(possible, key=lambda name: (name in names, name)):
-        blanked = where & ~released.missing(column) & bounds.free
+        blanked = where & ~released.missing(column) & scope.free
         if blanked.any():
             return column, blanked
     if not possible:
         return "", np.zeros_like(where)
     # Blanks tell it: of the records that have them nearly all show one value, which goes there as well.
     alike = np.logical_and.reduce([released.missing(name) for name in others])
-    return leak.variable, alike & ~released.missing(leak.variable) & bounds.free
+    return leak.variable, alike & ~released.missing(leak.variable) & scope.free
 
 
-def _in_households(name: str, rows: Ints, released: Data, bounds: Bounds) -> Bools:
+def _in_households(name: str, rows: Ints, released: Data, scope: Scope) -> Bools:
     """Cells of a variable that tell those of housemates: all that the households of some rows show."""
-    home = released.households(str(bounds.scenario.household))[0]
-    where: Bools = np.isin(home, home[rows]) & ~released.missing(name) & bounds.free
+    home = released.households(str(scope.scenario.household))[0]
+    where: Bools = np.isin(home, home[rows]) & ~released.missing(name) & scope.free
     return where
 
 
@@ -188,15 +188,15 @@ def joined(cells: Cells, more: Cells) -> dict[str, Bools]:
     return both
 
 
-def said_of_closing(counts: Mapping[str, int], open_leaks: tuple[str, ...]) -> Iterator[str]:
-    """What the log says: how many cells were blanked besides, and which leaks stay open."""
+def closing_remarks(counts: Mapping[str, int], open_leaks: tuple[str, ...]) -> Iterator[str]:
+    """What the log says: how many more cells were suppressed, and which suppressed cells the file still reveals."""
     if counts:
         listed = ", ".join(f"{name} {count:,}" for name, count in counts.items())
         yield (
-            f"{check.counted(sum(counts.values()), 'cell')} suppressed besides so that the file does not give "
-            f"suppressed ones back ({listed})"
+            f"{check.counted(sum(counts.values()), 'more cell')} suppressed because other values of the file would "
+            f"reveal suppressed ones ({listed})"
         )
-    yield from (f"not closed: {text}" for text in open_leaks)
+    yield from open_leaks
 
 
 def added(before: Cells, cells: Cells) -> dict[str, int]:

@@ -8,8 +8,7 @@ from scipy.sparse import coo_matrix
 
 import slow
 from tacita.arrays import Bools, Codes, Floats
-from tacita.protect.suppress.problem import Request
-from tacita.protect.suppress.requirements import Requirement, columns_of
+from tacita.protect.suppress.problem import Request, Requirement, columns_of
 from tacita.scenario import MissingRule
 
 

@@ -11,11 +11,13 @@ from tacita.protect.suppress.problem import (
     HouseholdLimit,
     HouseholdVariables,
     Request,
+    Requirement,
     attack_probabilities,
+    bits,
     link_limits,
     link_risk,
 )
-from tacita.protect.suppress.requirements import Requirement, bits, of_sizes
+from tacita.protect.suppress.requirements import of_sizes
 from tacita.scenario import MissingRule
 
 RULES = ("one_way", "wildcard", "partial(0.5)", "partial(0.3)", "partial(0)", "own_category")

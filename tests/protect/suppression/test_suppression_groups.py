@@ -69,7 +69,7 @@ def test_a_household_variable_goes_for_all_members(codes: np.ndarray, data: st.D
         again[members, key] = False
         assert twins.unsafe(codes * ~again, whole(q, 2), ONE_WAY)[members].any()
     assert (found.needed <= found.gone).all()
-    assert not (found.followed & found.with_household).any()
+    assert not (found.drawn_in & found.with_household).any()
 
 
 def test_a_household_by_hand() -> None:
@@ -79,7 +79,7 @@ def test_a_household_by_hand() -> None:
     found = suppress(codes, whole(2, 2), [1.0, 9.0], ONE_WAY, shared=HouseholdVariables(household, (0,)))
     assert found.gone.tolist() == [[True, False], [True, False], *[[False, False]] * 4]
     assert found.with_household.tolist() == [False, True, False, False, False, False]
-    assert not found.followed.any()
+    assert not found.drawn_in.any()
 
 
 def test_nobody_is_touched_whose_household_could_not_follow() -> None:

@@ -9,9 +9,8 @@ from suppression_problems import codes_of, files, released, requirements, suppre
 
 from tacita.check import TacitaError
 from tacita.protect.suppress import requirements as requirements_module
-from tacita.protect.suppress.problem import Problem, units_of
-from tacita.protect.suppress.requirements import Demands, Requirement, columns_of, essential, of_sizes
-from tacita.protect.suppress.sweep import all_sets, in_order, sets_to_try
+from tacita.protect.suppress.problem import Problem, Requirement, columns_of, units_of
+from tacita.protect.suppress.requirements import Demands, all_sets, essential, in_order, of_sizes, sets_to_try
 from tacita.scenario import MissingRule
 
 ONE_WAY = MissingRule()
@@ -23,7 +22,7 @@ def test_a_lone_value_goes() -> None:
     # The third and the fourth record are alone; both keep what they share.
     assert released(codes, found.gone) == [(1, 1), (1, 1), (0, 2), (0, 2)]
     assert found.violated.tolist() == [False, False, True, True]
-    assert not found.followed.any()
+    assert not found.drawn_in.any()
 
 
 def test_who_counted_on_a_blanked_record_is_touched_too_and_counted_apart() -> None:
@@ -33,8 +32,8 @@ def test_who_counted_on_a_blanked_record_is_touched_too_and_counted_apart() -> N
     assert found.violated.tolist() == [True, False, False]
     assert int(found.gone.sum()) == 2
     assert int(found.gone[0].sum()) == 1
-    assert found.followed.sum() == 1
-    assert not found.followed[0]
+    assert found.drawn_in.sum() == 1
+    assert not found.drawn_in[0]
     assert twins.optimum(codes, 2, [1.0, 1.0]) == 2
 
 
@@ -80,7 +79,7 @@ def test_every_record_is_safe_and_every_blank_needed(data: st.DataObject) -> Non
     assert found.left.tolist() == still.tolist()
     assert not (found.touched & ~free).any()
     assert twins.unneeded(codes, found.gone, needs, ONE_WAY) == []
-    assert (found.followed == (found.touched & ~found.violated)).all()
+    assert (found.drawn_in == (found.touched & ~found.violated)).all()
 
 
 @given(files(), st.randoms(use_true_random=False))

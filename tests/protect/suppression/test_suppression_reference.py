@@ -8,9 +8,9 @@ import pytest
 from conftest import Reference
 from tacita.data import Data
 from tacita.protect.suppress.local_suppression import Suppression, suppress
-from tacita.protect.suppress.problem import Request, problem_of
+from tacita.protect.suppress.problem import Request, Requirement, problem_of
 from tacita.protect.suppress.recount import unsafe_units
-from tacita.protect.suppress.requirements import Requirement, of_sizes
+from tacita.protect.suppress.requirements import of_sizes
 from tacita.scenario import MissingRule
 
 

@@ -106,7 +106,7 @@ def test_no_household_is_above_the_limit(survey: Survey, limit: float, rule: str
             return
     assert household_risks(release.data, who).max() <= limit * (1 + 1e-9)
     if release.changes[0].figures["only_others_need"]:
-        assert "suppressed that only other records need" in str(release)
+        assert "suppressed only to protect other records" in str(release)
         return
     # No cell that the household does not need.
     before, after = survey.frame, release.data.table
@@ -167,7 +167,7 @@ def test_a_household_that_cannot_be_helped_is_left_and_said() -> None:
     # Shown: 0.4 and 0.4; blanked: 0.4/4 = 0.1. 1 - 0.6 x 0.9 = 0.46.
     release = tc.Plan([tc.Suppress(household_risk=0.45, only=[2, 3, 4])]).apply(people, who)
     assert release.changes[0].figures["left"] == 2
-    assert "2 records outside `only`, or with a member of their household outside, still violate" in str(release)
+    assert "2 records outside `only`, or with a member of their household outside, still unsafe" in str(release)
     helped = tc.Plan([tc.Suppress(household_risk=0.47, only=[2, 3, 4])]).apply(people, who)
     assert helped.data.missing("sex").tolist() == [False, True, False, False]
 

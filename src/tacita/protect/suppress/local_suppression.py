@@ -12,9 +12,9 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.keys.matching import MOST_KEYS
 from tacita.progress import Progress, halving, no_progress, part
-from tacita.protect.suppress.one_way import give_back, suppress_one_way
+from tacita.protect.suppress.one_way import show_again, suppress_one_way
 from tacita.protect.suppress.own_category import suppress_own_category
-from tacita.protect.suppress.problem import Problem, Request, link_limits, problem_of
+from tacita.protect.suppress.problem import Problem, Request, Requirement, link_limits, problem_of
 from tacita.protect.suppress.recount import (
     above_household_limit,
     needed_by_itself,
@@ -22,7 +22,7 @@ from tacita.protect.suppress.recount import (
     restored,
     unsafe_units,
 )
-from tacita.protect.suppress.requirements import Requirement, essential, union
+from tacita.protect.suppress.requirements import essential, union
 from tacita.protect.suppress.wildcard import suppress_wildcard
 from tacita.scenario import MissingRule
 
@@ -65,8 +65,8 @@ class Suppression(NamedTuple):
         return self.touched & ~self.needed.any(axis=1)
 
     @property
-    def followed(self) -> Bools:
-        """Records that violate only because a record that they counted on was suppressed."""
+    def drawn_in(self) -> Bools:
+        """Records that were safe until cells of other records were suppressed, and lost cells themselves."""
         return self.needed.any(axis=1) & ~self.violated
 
 
@@ -121,7 +121,7 @@ def _searched(problem: Problem, progress: Progress) -> Ints:
     together = [Requirement(union(asked.needs), max(need.k for need in asked.needs))]
     other = search(problem._replace(needs=together), part(progress, 0.8, 1.0))
     if problem.rule.name == "one_way":
-        other = give_back(asked, other)
+        other = show_again(asked, other)
     better = units.total_cost(other, problem.costs) < units.total_cost(shown, problem.costs)
     if problem.rule.name == "own_category":
         better |= bool((unsafe_units(problem, shown) & units.free).any())
@@ -148,9 +148,8 @@ def _failure(problem: Problem, records: int) -> str:
     if problem.goal is not None:
         return f"suppression could not bring the households of {who} to the risk; recode first or ask for less."
     limit = " or the risk limit" if problem.risk is not None else ""
-    ways = "recode first or ask for less"
-    if problem.rule.name != "one_way":
-        ways = "recode first, ask for less, or choose the rule 'one_way'"
+    one_way = problem.rule.name == "one_way"
+    ways = "recode first or ask for less" if one_way else "recode first, ask for less, or choose the rule 'one_way'"
     return f"suppression could not bring {who} to k{limit} under missing {str(problem.rule)!r}; {ways}."
 
 

@@ -1,22 +1,40 @@
-"""One-way suppression of a whole file: several sweeps, cells shown again, the cheapest outcome kept."""
+"""One-way suppression of a whole file: several sweeps, cells shown again, the cheapest outcome kept.
+
+A sweep goes over the sets of keys that a record could still show, the most valuable first. For a set of keys P, count
+the records that show at least P by their values on P. Every record that is not yet placed and whose count is large
+enough shows exactly P from then on. All of them stay in that group, and whoever was placed before keeps what it shows:
+the count never falls again, nobody needs a second look, and no cell is suppressed that its own record could show, since
+all larger sets were tried before.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import count
+from itertools import count, cycle
 
 import numpy as np
 
-from tacita.arrays import Floats, Ints
+from tacita.arrays import Ints
 from tacita.progress import Progress, halving, no_progress, part
-from tacita.protect.suppress.problem import WORK, Problem, Units
-from tacita.protect.suppress.requirements import demands_of, union
-from tacita.protect.suppress.sweep import counted, few_keys, meeting, sets_to_try, sweep, violating
+from tacita.protect.suppress.problem import WORK, Problem, Requirement
+from tacita.protect.suppress.requirements import (
+    agreements,
+    counted,
+    demands_of,
+    enough,
+    few_keys,
+    in_order,
+    meeting,
+    sets_to_try,
+    union,
+    violating,
+)
 
 MOST_ORDERS = 8
 LOOKS = 1_000_000
 """About so many looks at a unit are worth spending on further orders of the sets."""
+MOST_ROUNDS = 20
 
 
 def suppress_one_way(problem: Problem, progress: Progress = no_progress) -> Ints:
@@ -53,18 +71,87 @@ def _one_order(problem: Problem, variant: int, progress: Progress) -> tuple[Ints
         if shared is not None:
             shown = shared.spread(units.known, shown)
         before = shown
-        shown = step_back(problem, shown, variant, halving(progress, number))
+        shown = show_less(problem, shown, variant, halving(progress, number))
         looks += len(shown) << min(units.codes.shape[1], 10)
         if np.array_equal(before, shown):
             # All are safe, or what is asked cannot be had.
             break
-    fuller = give_back(problem, shown, halving(progress, number))
+    fuller = show_again(problem, shown, halving(progress, number))
     # Under the attack M2 a group with one more record of a small weight is not always safer.
     worse = risk is not None and (violating(units, fuller, needs, risk) & ~violating(units, shown, needs, risk)).any()
     return (shown if worse else fuller), looks
 
 
-def step_back(problem: Problem, shown: Ints, variant: int, progress: Progress) -> Ints:
+def sweep(
+    problem: Problem, shown: Ints, need: Requirement, variant: int = 0, progress: Progress = no_progress
+) -> tuple[Ints, int]:
+    """What each unit shows so that one requirement holds for all that may be changed, and the looks that it took."""
+    inside, waiting = shown & need.members, np.flatnonzero(problem.units.free)
+    place = _placing(problem, inside, need) if need.limits is None else _placing_with_limits(problem, inside, need)
+    looks, all_units = 0, len(waiting)
+    for members in _sets_of_sweep(problem, inside, need, variant):
+        if not len(waiting):
+            break
+        progress(1 - len(waiting) / all_units, WORK)
+        waiting, asked = place(waiting, members)
+        looks += (len(inside) + 4 * asked) * (asked > 0)
+    return shown & ~need.members | inside, looks
+
+
+def _sets_of_sweep(problem: Problem, inside: Ints, need: Requirement, variant: int) -> Iterator[int]:
+    """The sets of a sweep; of many keys those on which units agree that still violate, as the others were placed."""
+    units, members = problem.units, need.members
+    k = need.k if need.limits is None else None
+    if not few_keys(members & ~problem.fixed):
+        yield from in_order(np.unique(inside), members & ~problem.fixed, problem.costs, variant)
+        for _ in range(MOST_ROUNDS):
+            rows = np.flatnonzero(violating(units, inside, [need], problem.risk) & units.free)
+            sets = agreements(problem, inside, rows, members, k, variant)
+            if not len(sets):
+                break
+            yield from in_order(sets, members & ~problem.fixed, problem.costs, variant)
+    yield from sets_to_try(problem, inside, np.flatnonzero(units.free), members, k, variant)
+
+
+Placing = Callable[[Ints, int], tuple[Ints, int]]
+"""Places waiting units that are safe on a set of keys; who waits then, and how many were asked."""
+
+
+def _placing(problem: Problem, inside: Ints, need: Requirement) -> Placing:
+    # Numba loads when the first file is suppressed, not with the package.
+    from tacita.protect.suppress.one_way_loops import place_on
+
+    units = problem.units
+    others = np.flatnonzero(~units.free)
+    # Room for those that may not be changed, and for as many groups as there are units.
+    words, shown, records = np.empty_like(units.words), np.empty_like(inside), np.empty_like(inside)
+    groups = len(others)
+    words[:groups], shown[:groups], records[:groups] = units.words[others], inside[others], units.records[others]
+
+    def place(waiting: Ints, members: int) -> tuple[Ints, int]:
+        nonlocal groups
+        mask = units.mask(members)
+        stay, groups, asked = place_on(
+            units.words, inside, units.records, waiting, words, shown, records, groups, mask, members, need.k
+        )
+        return waiting[:stay], asked
+
+    return place
+
+
+def _placing_with_limits(problem: Problem, inside: Ints, need: Requirement) -> Placing:
+    def place(waiting: Ints, members: int) -> tuple[Ints, int]:
+        wanted = waiting[inside[waiting] & members == members]
+        if not len(wanted):
+            return waiting, 0
+        placed = wanted[enough(problem.units, inside, members, wanted, need, problem.risk)]
+        inside[placed] = members
+        return np.setdiff1d(waiting, placed, assume_unique=True), len(wanted)
+
+    return place
+
+
+def show_less(problem: Problem, shown: Ints, variant: int, progress: Progress) -> Ints:
     """What is shown when each violating unit shows less: the most valuable part with which it meets all requirements.
 
     That is as the others stand, and they may have counted on it, so rounds are repeated. Nobody ever shows more again,
@@ -74,7 +161,7 @@ def step_back(problem: Problem, shown: Ints, variant: int, progress: Progress) -
     rows = np.flatnonzero(violating(units, shown, needs, risk) & units.free)
     if not len(rows):
         return shown
-    counts, demands = _counts_of(units, shown, rows), demands_of(needs)
+    counts, demands = cache(lambda members: counted(units, shown, members, rows)), demands_of(needs)
     limited = any(need.limits is not None for need in needs)
     every, most = union(needs), None if limited else max(need.k for need in needs)
     before = shown[rows]
@@ -102,41 +189,28 @@ def step_back(problem: Problem, shown: Ints, variant: int, progress: Progress) -
     return shown
 
 
-def _counts_of(units: Units, shown: Ints, rows: Ints) -> Callable[[int], tuple[Ints, Floats]]:
-    """By row the records, and the sum of weights, that show the same on any set of keys; worked out once for each."""
-
-    @cache
-    def counts(members: int) -> tuple[Ints, Floats]:
-        there = np.flatnonzero(shown[rows] & members == members)
-        every, sums = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows) if len(units.weights) else 0)
-        every[there], weight = counted(units, shown, members, rows[there])
-        sums[there[: len(weight)]] = weight
-        return every, sums
-
-    return counts
-
-
-def give_back(problem: Problem, shown: Ints, progress: Progress = no_progress) -> Ints:
+def show_again(problem: Problem, shown: Ints, progress: Progress = no_progress) -> Ints:
     """What is shown when every cell is shown again that its record does not need, the most valuable first.
 
     Under the one-way rule who shows more only helps others, so cells can be shown again to many records at once.
     """
-    units, shared = problem.units, problem.shared
-    known, changed = units.known, True
-    while changed:
-        changed = False
-        for number, column in enumerate(problem.by_value):
-            progress(number / len(problem.by_value), WORK)
-            bit = 1 << column
-            asked = (known & ~shown & bit != 0) & units.free
-            if not asked.any():
-                continue
-            rows, willing = np.flatnonzero(asked), np.zeros(len(shown), dtype=bool)
-            concerned = [need for need in problem.needs if need.members & bit]
-            willing[rows] = meeting(units, shown, rows, shown[rows] | bit, concerned, problem.risk)
-            if shared is not None and column in shared.variables:
-                willing = shared.all_agree(willing, asked)
-            if willing.any():
-                shown = np.where(willing, shown | bit, shown)
-                changed = True
+    units, shared, columns = problem.units, problem.shared, problem.by_value
+    known, unchanged = units.known, 0
+    for number, column in enumerate(cycle(columns)):
+        if unchanged == len(columns):
+            # Every column was tried since the last cell was shown again.
+            return shown
+        progress(number % len(columns) / len(columns), WORK)
+        bit = 1 << column
+        unchanged += 1
+        asked = (known & ~shown & bit != 0) & units.free
+        if not asked.any():
+            continue
+        rows, safe = np.flatnonzero(asked), np.zeros(len(shown), dtype=bool)
+        concerned = [need for need in problem.needs if need.members & bit]
+        safe[rows] = meeting(units, shown, rows, shown[rows] | bit, concerned, problem.risk)
+        if shared is not None and column in shared.variables:
+            safe = shared.all_agree(safe, asked)
+        if safe.any():
+            shown, unchanged = np.where(safe, shown | bit, shown), 0
     return shown

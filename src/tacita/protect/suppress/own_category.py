@@ -9,9 +9,8 @@ import numpy as np
 
 from tacita.arrays import Bools, Ints
 from tacita.progress import Progress, halving, no_progress, part
-from tacita.protect.suppress.problem import WORK, Problem, Risk, Units
-from tacita.protect.suppress.requirements import Requirement, columns_of
-from tacita.protect.suppress.sweep import enough, sets_to_try
+from tacita.protect.suppress.problem import WORK, Problem, Requirement, Risk, Units, columns_of
+from tacita.protect.suppress.requirements import enough, sets_to_try
 
 
 def suppress_own_category(problem: Problem, progress: Progress = no_progress) -> Ints:

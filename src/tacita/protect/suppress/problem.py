@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.keys.matching import patterns
 from tacita.keys.source import distinct_keys
-from tacita.protect.suppress.requirements import Requirement, bits
 from tacita.risk.identity.household_risk import at_least_one
 from tacita.risk.identity.negative_binomial import expected_reciprocal
 from tacita.scenario import MissingRule
@@ -24,6 +23,30 @@ Risk = Callable[[Floats, Floats], Floats]
 """The risk of a correct link in a group, of its number of records and its sum of weights."""
 WORK = "suppressing"
 """What progress calls the work."""
+
+
+class Requirement(NamedTuple):
+    """Every record must count at least k on a combination of keys, and its risk there must be within its limit."""
+
+    members: int
+    """The keys, one bit each."""
+    k: int
+    limits: Floats | None = None
+    """By record, or by unit: the greatest risk of a correct link; infinite where none is asked. None: no limit."""
+
+    def rows(self, index: Ints) -> Requirement:
+        """The requirement for some records, or for the records of units, by their indices."""
+        return self if self.limits is None else self._replace(limits=self.limits[index])
+
+
+def bits(columns: Iterable[int]) -> int:
+    """A set of columns as one number."""
+    return sum(1 << column for column in columns)
+
+
+def columns_of(members: int) -> list[int]:
+    """The columns of a set."""
+    return [column for column in range(members.bit_length()) if members >> column & 1]
 
 
 class Units(NamedTuple):
@@ -168,11 +191,11 @@ class HouseholdVariables(NamedTuple):
         members = float(np.bincount(self.household)[self.household].mean())
         return [cost * (members if column in self.variables else 1.0) for column, cost in enumerate(costs)]
 
-    def all_agree(self, willing: Bools, asked: Bools) -> Bools:
-        """Of the units asked, those in whose household everybody who was asked is willing."""
+    def all_agree(self, safe: Bools, asked: Bools) -> Bools:
+        """Of the units asked, those in whose household everybody who was asked is safe."""
         refused = np.zeros(int(self.household.max()) + 1, dtype=bool)
-        refused[self.household[asked & ~willing]] = True
-        return willing & ~refused[self.household]
+        refused[self.household[asked & ~safe]] = True
+        return safe & ~refused[self.household]
 
 
 class HouseholdLimit(NamedTuple):

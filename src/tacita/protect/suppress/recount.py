@@ -11,8 +11,7 @@ from tacita.keys.matching import Keys
 from tacita.keys.missing_rules import matching_counts
 from tacita.keys.source import WEIGHT_BITS, distinct_keys, group_sums, shown_fully
 from tacita.progress import Progress, no_progress
-from tacita.protect.suppress.problem import WORK, Problem, Units, suppressed
-from tacita.protect.suppress.requirements import columns_of
+from tacita.protect.suppress.problem import WORK, Problem, Units, columns_of, suppressed
 from tacita.risk.identity.household_risk import at_least_one
 from tacita.scenario import MissingRule
 

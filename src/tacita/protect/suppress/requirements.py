@@ -1,48 +1,29 @@
-"""What must hold after suppression: on which combinations of keys every record must count how many."""
+"""What must hold after suppression, which units meet it, and which sets of keys are tried so that they do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import comb
-from typing import NamedTuple
 
 import numpy as np
 
 from tacita import check
-from tacita.arrays import Floats, Ints
+from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
+from tacita.protect.suppress.problem import Problem, Requirement, Risk, Units, bits, columns_of
+from tacita.random import Draws
 
 MOST_COMBINATIONS = 20_000
 MOST_COMPARED = 1_000
 """Up to so many sets of keys are compared with each other, to see which need no look."""
 MONOTONE = ("one_way", "wildcard", "own_category")
 """Rules under which a record never counts fewer on fewer keys, so that k on all keys holds on every part of them."""
-
-
-class Requirement(NamedTuple):
-    """Every record must count at least k on a combination of keys, and its risk there must be within its limit."""
-
-    members: int
-    """The keys, one bit each."""
-    k: int
-    limits: Floats | None = None
-    """By record, or by unit: the greatest risk of a correct link; infinite where none is asked. None: no limit."""
-
-    def rows(self, index: Ints) -> Requirement:
-        """The requirement for some records, or for the records of units, by their indices."""
-        return self if self.limits is None else self._replace(limits=self.limits[index])
-
-
-def bits(columns: Iterable[int]) -> int:
-    """A set of columns as one number."""
-    return sum(1 << column for column in columns)
-
-
-def columns_of(members: int) -> list[int]:
-    """The columns of a set."""
-    return [column for column in range(members.bit_length()) if members >> column & 1]
+MOST_SETS = 1 << 12
+"""Of more keys than this many sets belong to, only sets on which records agree are tried."""
+LOOKS = 100_000_000
+"""About so many cells are compared to find those sets."""
 
 
 def union(requirements: Iterable[Requirement]) -> int:
@@ -137,3 +118,138 @@ def _demands(k_by_members: tuple[tuple[int, int], ...]) -> Demands:
 def demands_of(needs: Sequence[Requirement]) -> Demands:
     """The demands of some requirements; kept, since the same are asked for in every round."""
     return _demands(tuple((need.members, need.k) for need in needs))
+
+
+def counted(units: Units, shown: Ints, members: int, wanted: Ints) -> tuple[Ints, Floats]:
+    """For each wanted unit the records, and the sum of weights, that show the same on a set of keys."""
+    # Numba loads when the first file is suppressed, not with the package.
+    from tacita.protect.suppress.one_way_loops import counts_on
+
+    return counts_on(units.words, units.mask(members), shown, units.records, units.weights, members, wanted)
+
+
+def enough(units: Units, shown: Ints, members: int, wanted: Ints, need: Requirement, risk: Risk | None = None) -> Bools:
+    """Which units would be safe if they showed exactly `members` of the keys of a requirement.
+
+    A unit that does not show them yet counts itself besides.
+    """
+    f, weight = counted(units, shown, members, wanted)
+    itself = shown[wanted] & members != members
+    f = f + units.records[wanted] * itself
+    safe: Bools = f >= need.k
+    if need.limits is not None and risk is not None:
+        count = f.astype(np.float64)
+        total = weight + units.weights[wanted] * itself if len(weight) else count
+        safe &= risk(count, total) <= need.limits[wanted]
+    return safe
+
+
+def meeting(
+    units: Units, shown: Ints, wanted: Ints, would: Ints, needs: Sequence[Requirement], risk: Risk | None = None
+) -> Bools:
+    """Which wanted units would meet all requirements if each of them alone showed `would`.
+
+    Every set of keys is counted once, for however many combinations, and not at all where a larger one decides.
+    """
+    from tacita.protect.suppress.one_way_loops import check_on
+
+    safe = np.ones(len(wanted), dtype=bool)
+    patterns, pattern = np.unique(would, return_inverse=True)
+    demands = demands_of([need for need in needs if need.limits is None])
+    k_by_set: dict[int, Ints] = {}
+    for index, each in enumerate(map(int, patterns)):
+        for members, k in demands.of(each):
+            k_by_set.setdefault(members, np.zeros(len(patterns), dtype=np.int64))[index] = k
+    for members, k_by_pattern in k_by_set.items():
+        check_on(units.words, units.mask(members), shown, units.records, members, wanted, pattern, k_by_pattern, safe)
+    for need in needs:
+        if need.limits is not None:
+            inside = would & need.members
+            for members in map(int, np.unique(inside[safe])):
+                part = np.flatnonzero(safe & (inside == members))
+                safe[part] = enough(units, shown, members, wanted[part], need, risk)
+    return safe
+
+
+def violating(units: Units, shown: Ints, needs: Sequence[Requirement], risk: Risk | None = None) -> Bools:
+    """Which units do not meet all requirements with what they show."""
+    return ~meeting(units, shown, np.arange(len(shown)), shown, needs, risk)
+
+
+def few_keys(members: int) -> bool:
+    """Whether every set of these keys is tried."""
+    return 1 << members.bit_count() <= MOST_SETS
+
+
+def all_sets(members: int, fixed: int) -> Ints:
+    """All sets of some keys that contain the fixed ones, from all keys to those alone."""
+    gone = np.zeros(1, dtype=np.int64)
+    for column in columns_of(members & ~fixed):
+        gone = np.concatenate([gone, gone | 1 << column])
+    return members & ~gone
+
+
+def in_order(sets: Ints, members: int, costs: Sequence[float], variant: int = 0) -> Iterator[int]:
+    """Sets of keys that can be shown, by the cost of those of `members` that are not.
+
+    Variants change the order of sets that cost the same, and of those that cost nearly the same.
+    """
+    cost = np.zeros(len(sets))
+    for column in columns_of(members):
+        cost = cost + costs[column] * (sets >> column & 1 == 0)
+    # Which order is tried is no secret: nothing is drawn that protects.
+    draws, numbers = Draws(variant), np.arange(len(sets))
+    tie = draws.uniform(numbers) if variant else numbers
+    if variant % 4 == 3:
+        # Less than any key costs: a set still comes after those that suppress less of the same keys.
+        least = min((costs[column] for column in columns_of(members)), default=0.0)
+        cost = cost + draws.uniform(numbers, 1) * least * (cost > 0)
+    return (int(sets[index]) for index in np.lexsort((tie, cost)))
+
+
+def sets_to_try(
+    problem: Problem, shown: Ints, rows: Ints, members: int, k: int | None, variant: int = 0
+) -> Iterator[int]:
+    """Sets of keys that units could show, the most valuable first: all sets of few keys.
+
+    Of many keys the sets that rows show now, and those on which they agree with others.
+    """
+    fixed = problem.fixed & members
+    if few_keys(members & ~fixed):
+        sets = all_sets(members, fixed)
+    else:
+        agreed = agreements(problem, shown, rows, members, k, variant)
+        sets = np.unique(np.concatenate([shown[rows] & members, agreed, [fixed]]))
+    return in_order(sets, members & ~fixed, problem.costs, variant)
+
+
+def agreements(problem: Problem, shown: Ints, rows: Ints, members: int, k: int | None, variant: int = 0) -> Ints:
+    """Sets of keys on which rows agree with others: with the nearest, then with one more each time, until k agree.
+
+    Without k until nothing is left to agree on. Of large files a part is looked at.
+    """
+    units, columns = problem.units, columns_of(members)
+    codes, value = units.codes[:, columns], np.array([problem.costs[column] for column in columns])
+    others = np.flatnonzero(shown & members)
+    most = max(1, int((LOOKS / len(columns)) ** 0.5))
+    rows, others = rows[:: len(rows) // most + 1], others[:: len(others) // most + 1]
+    draws, weights = Draws(variant), np.int64(1) << np.array(columns, dtype=np.int64)
+    visible = (shown[others][:, None] & weights) > 0
+    found: set[int] = set()
+    for row in map(int, rows):
+        same = visible & (codes[others] == codes[row]) & (shown[row] & weights > 0)
+        worth, agree = same @ value, same @ weights
+        if variant:
+            worth = worth + 0.9 * value.min() * draws.uniform(others, row)
+        fixed = int(shown[row]) & problem.fixed & members
+        records = np.where((agree & fixed == fixed) & (others != row), units.records[others], 0)
+        common = int(shown[row]) & members
+        while common & ~fixed:
+            further = (records > 0) & (agree & common != common)
+            enough_agree = k is not None and units.records[row] + records[agree & common == common].sum() >= k
+            if enough_agree or not further.any():
+                break
+            common &= int(agree[np.argmax(np.where(further, worth, -1.0))])
+            found.add(common)
+            worth = same @ (value * (common & weights > 0))
+    return np.array(sorted(found), dtype=np.int64)

@@ -14,7 +14,7 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.parameters import AtLeast, Doc
 from tacita.progress import Progress, part, rising
-from tacita.protect.closing import Bounds, Cells, added, closed, joined, said_of_closing
+from tacita.protect.closing import Cells, Scope, added, closed, closing_remarks, joined
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.only import chosen_records, unknown_numbers
 from tacita.protect.shapes import NAMES_BY_KEY, RANKS, RISK_LIMIT, SIZES
@@ -30,9 +30,9 @@ class Suppress(CellStep):
 
     Every record must count at least `k` records under the scenario's missing-value rule, on all keys of every key set,
     or with `combs` on every combination of so many keys. With `risk` or `household_risk` no record or household may be
-    easier to re-identify than that instead (give `k` too to have both). Only records that violate are touched: from
-    the start, or because a record that they counted on was suppressed. The outcome is counted again, and a record that
-    is still unsafe is an error.
+    easier to re-identify than that instead (give `k` too to have both). Cells are suppressed only in records that are
+    unsafe: from the start, or since cells of a record with the same keys were suppressed. The outcome is counted again,
+    and a record that is still unsafe is an error.
 
     Which cells go: those that cost least. Without `importance` every cell costs 1; with it, q + 1 - rank. The
     missing-value rule must be `one_way`, `own_category`, `wildcard` or `partial(c)` with a number.
@@ -101,7 +101,7 @@ class Suppress(CellStep):
             cells, found, open_leaks = self._closed(found, task, data, context, part(progress, 0.5, 1.0))
         besides = added(first, cells)
         others = (*task.remarks, *unknown_numbers(self.only, data))
-        remarks = (*_remarks(found, task), *said_of_closing(besides, open_leaks), *others)
+        remarks = (*_remarks(found, task), *closing_remarks(besides, open_leaks), *others)
         figures = {**_figures(found, task, cells, besides), "closing": besides}
         suppression = Mechanism("suppression", tuple(cells), {"rule": figures["rule"], "cells": figures["cells"]})
         place = np.argsort(order)
@@ -121,7 +121,7 @@ class Suppress(CellStep):
         unsafe; and the leaks that stay open."""
         request, last, order = task.request, found, np.argsort(data.record, kind="stable")
 
-        def again(cells: Cells) -> Cells:
+        def make_safe(cells: Cells) -> Cells:
             nonlocal last
             blank = [cells[name] if name in cells else np.zeros(len(data), dtype=np.bool_) for name in task.keys]
             # Nothing else of the task changes with a blank.
@@ -131,8 +131,8 @@ class Suppress(CellStep):
 
         free = np.ones(len(data), dtype=np.bool_) if request.free is None else request.free
         strata = (*context.scenario.strata, *(self.strata or ()))
-        bounds = Bounds(context.original, context.scenario, task.keys, strata, free, np.argsort(order))
-        cells, open_leaks = closed(self._cells(found, task), data.take(order), bounds, again, progress)
+        scope = Scope(context.original, context.scenario, task.keys, strata, free, np.argsort(order))
+        cells, open_leaks = closed(self._cells(found, task), data.take(order), scope, make_safe, progress)
         return cells, found._replace(left=last.left), open_leaks
 
     def _check_ghosts(self, task: Task, data: Data, scenario: Scenario) -> None:
@@ -153,22 +153,27 @@ class Suppress(CellStep):
 
 
 def _remarks(found: Suppression, task: Task) -> list[str]:
-    """What the log says of records and cells."""
-    touched = int(found.touched.sum())
-    if not found.violated.any():
-        return ["no record violates"]
-    followed, shared = int(found.followed.sum()), int(found.with_household.sum())
-    parts = [f"{check.counted(int(found.violated.sum()), 'record')} violated"]
-    parts.append(f"{check.counted(touched - followed - shared, 'of them', 'of them')} touched")
-    if followed:
-        parts.append(f"{check.counted(followed, 'record')} touched because one that they counted on was blanked")
-    if shared:
-        parts.append(f"{check.counted(shared, 'record')} touched with their household")
+    """What the log says of records and cells: what became of every unsafe record, and who else lost cells."""
+    unsafe = int(found.violated.sum())
+    if not unsafe:
+        return ["no record is unsafe"]
+    own = int((found.needed.any(axis=1) & found.violated).sum())
+    helped = int((found.violated & ~found.touched & ~found.left).sum())
+    drawn_in, housemates = int(found.drawn_in.sum()), int(found.with_household.sum())
+    share = {0: "none", unsafe: "all"}.get(own, f"{own:,}")
+    which = "it" if own == unsafe == 1 else f"{share} of them"
+    parts = [f"{check.counted(unsafe, 'unsafe record')}, cells suppressed in {which}"]
+    if drawn_in:
+        parts[0] += f" and in {drawn_in:,} more that became unsafe when cells of others were suppressed"
+    if helped:
+        parts.append(f"{helped:,} of them safe through what was suppressed in other records")
+    if housemates:
+        parts.append(f"cells suppressed in {check.counted(housemates, 'record')} only because housemates need it")
     if found.for_others.any():
-        parts.append(f"{check.counted(int(found.for_others.sum()), 'cell')} suppressed that only other records need")
+        parts.append(f"{check.counted(int(found.for_others.sum()), 'cell')} suppressed only to protect other records")
     if found.left.any():
         member = ", or with a member of their household outside," if task.request.shared or task.request.goal else ""
-        parts.append(f"{check.counted(int(found.left.sum()), 'record')} outside `only`{member} still violate")
+        parts.append(f"{check.counted(int(found.left.sum()), 'record')} outside `only`{member} still unsafe")
     return [", ".join(parts)]
 
 
@@ -179,7 +184,7 @@ def _figures(found: Suppression, task: Task, cells: Cells, besides: Iterable[str
         "rule": str(task.request.rule),
         "violating": int(found.violated.sum()),
         "touched": int(found.touched.sum()),
-        "touched_because_of_others": int(found.followed.sum()),
+        "touched_because_of_others": int(found.drawn_in.sum()),
         "touched_with_household": int(found.with_household.sum()),
         "only_others_need": int(found.for_others.sum()),
         "left": int(found.left.sum()),

@@ -19,11 +19,13 @@ from tacita.protect.suppress.problem import (
     HouseholdLimit,
     HouseholdVariables,
     Request,
+    Requirement,
     attack_probabilities,
+    bits,
     link_limits,
     link_risk,
 )
-from tacita.protect.suppress.requirements import Requirement, bits, of_sizes
+from tacita.protect.suppress.requirements import of_sizes
 from tacita.scenario import KeySet, Scenario
 
 if TYPE_CHECKING:
@@ -103,13 +105,7 @@ def _limit(name: str, value: float | bool | None, policy: Policy) -> float | Non
 
 
 def _requirements(
-    name: str,
-    key_set: KeySet,
-    keys: Sequence[str],
-    asked: Suppress,
-    policy: Policy,
-    risk: float | None,
-    attack: Floats,
+    name: str, key_set: KeySet, keys: Sequence[str], asked: Suppress, policy: Policy, risk: float | None, attack: Floats
 ) -> list[Requirement]:
     """What must hold on one key set."""
     needs: list[Requirement] = []

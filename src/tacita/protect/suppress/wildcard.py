@@ -54,11 +54,11 @@ def suppress_wildcard(problem: Problem, progress: Progress = no_progress) -> Int
     if not start.any():
         return units.known
     orders = max(1, min(MOST_ORDERS, LOOKS // (int(start.sum()) * len(units.codes) * 4)))
-    scarce = _coverage(problem)
+    coverage = _coverage(problem)
     found = []
     for order in range(MORE_ORDERS):
         share = part(progress, 0.8 * min(order / orders, 1.0), 0.8 * min((order + 1) / orders, 1.0))
-        shown, settled = _one_order(problem, start, scarce, order, share)
+        shown, settled = _one_order(problem, start, coverage, order, share)
         found.append((not settled, units.total_cost(shown, problem.costs), order, shown))
         if order + 1 >= orders and any(not unsettled for unsettled, *_ in found):
             break
@@ -78,25 +78,25 @@ def _coverage(problem: Problem) -> Floats:
     return least
 
 
-def _one_order(problem: Problem, start: Bools, scarce: Floats, order: int, progress: Progress) -> tuple[Ints, bool]:
+def _one_order(problem: Problem, start: Bools, coverage: Floats, order: int, progress: Progress) -> tuple[Ints, bool]:
     """What is shown in the end, and whether that was settled by everybody's own choice."""
     shown = problem.units.known
-    at_play = start.copy()
+    taking_turns = start.copy()
     choices, pending = _choices(problem, order), (np.ones(len(shown), dtype=bool), np.full(len(shown), np.inf))
     # Those who lack most first: their missing values help others, who may then need none.
     numbers = np.arange(len(shown))
-    turn_order = np.lexsort((Draws(order).uniform(numbers) if order else numbers, scarce))
-    circling, passed = False, set()
+    turn_order = np.lexsort((Draws(order).uniform(numbers) if order else numbers, coverage))
+    circling, seen = False, set()
     for number in range(2 * MOST_TURNS + len(shown)):
-        turns = turn_order[at_play[turn_order]]
+        turns = turn_order[taking_turns[turn_order]]
         changed = _one_round(problem, shown, turns, choices, circling, pending, halving(progress, number))
-        new = unsafe_units(problem, shown) & problem.units.free & ~at_play
-        at_play |= new
+        new = unsafe_units(problem, shown) & problem.units.free & ~taking_turns
+        taking_turns |= new
         if not changed and not new.any():
             break
-        state = blake2b(shown.tobytes(), digest_size=16).digest(), int(at_play.sum())
-        circling |= number + 1 >= MOST_TURNS or state in passed
-        passed.add(state)
+        state = blake2b(shown.tobytes(), digest_size=16).digest(), int(taking_turns.sum())
+        circling |= number + 1 >= MOST_TURNS or state in seen
+        seen.add(state)
     return shown, not circling
 
 
@@ -110,8 +110,8 @@ def _whole_households(problem: Problem, shared: HouseholdVariables, shown: Ints,
         changed = 0
         if number < MOST_TURNS:
             # Each member responds to what the households suppress, with keys of its own.
-            at_play = np.flatnonzero((units.known & ~shown & ~shared.bits != 0) & units.free)
-            changed = _one_round(problem, shown, at_play, choices, False, everybody, share, given=shared.bits)
+            taking_turns = np.flatnonzero((units.known & ~shown & ~shared.bits != 0) & units.free)
+            changed = _one_round(problem, shown, taking_turns, choices, False, everybody, share, given=shared.bits)
         bad = np.flatnonzero(unsafe_units(problem, shown) & units.free)
         changed += _one_round(problem, shown, bad, choices, True, everybody, share)
         if not changed:
@@ -162,7 +162,7 @@ def _one_round(
     progress: Progress,
     given: int = 0,
 ) -> int:
-    """Every unit at play has its turn; `shown` is changed, and how many changed is returned.
+    """Every unit of `turns` has its turn; `shown` is changed, and how many changed is returned.
 
     `pending` is who has a turn at all, as others changed something that concerns it, and the cost of the dearest
     suppression that mattered to it before. Missing keys of `given` stay as they are.
