@@ -211,17 +211,17 @@ def test_other_linkages_count_units_too() -> None:
     assert right.expected_correct == len(frame)
 
 
-def test_suppression_says_what_it_counts_and_what_reaches_k_units() -> None:
+def test_suppression_counts_units() -> None:
     """Each region has one firm of its own: three records of one unit are safe by records, not by units."""
     frame = pl.DataFrame({"region": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4], "firm": [1, 1, 1, 2, 2, 2, 3, 3, 3, None]})
     scenario = Scenario(keys=["region"], person="firm")
     release = tc.Plan([tc.Suppress()]).apply(frame, scenario, K)
-    assert not tc.assess(release, release.scenario, K).safe
-    said = "k counts records, and a unit has up to 3: k = 7 makes sure of 3 units"
-    assert said in release.changes[0].remarks
-    enough = tc.Plan([tc.Suppress(k=7)]).apply(frame, scenario, K)
+    assert release.changes[0].suppressed == {"region": 10}
+    assert release.changes[0].remarks[0] == "10 records violated, 10 of them touched"
     # That the released firm tells the suppressed regions of its other records is another matter.
-    assert tc.assess(enough, enough.scenario, replace(K, given_back=None)).safe
+    assert tc.assess(release, release.scenario, replace(K, given_back=None)).safe
+    by_record = tc.Plan([tc.Suppress()]).apply(frame, replace(scenario, person=None), K)
+    assert by_record.changes[0].suppressed == {"region": 1}
 
 
 @dataclass(frozen=True)

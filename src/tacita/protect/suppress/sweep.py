@@ -26,26 +26,30 @@ MOST_ROUNDS = 20
 
 
 def counted(units: Units, shown: Ints, members: int, wanted: Ints) -> tuple[Ints, Floats]:
-    """For each wanted unit the records, and the sum of weights, that show the same on a set of keys."""
-    # Numba loads when the first file is suppressed, not with the package.
-    from tacita.protect.suppress.one_way_loops import counts_on
-
-    return counts_on(units.words, units.mask(members), shown, units.records, units.weights, members, wanted)
-
-
-def enough(units: Units, shown: Ints, members: int, wanted: Ints, need: Requirement, risk: Risk | None = None) -> Bools:
-    """Which units would be safe if they showed exactly `members` of the keys of a requirement.
+    """For each wanted unit the records or persons, and the sum of weights, that show the same on a set of keys.
 
     A unit that does not show them yet counts itself besides.
     """
-    f, weight = counted(units, shown, members, wanted)
+    # Numba loads when the first file is suppressed, not with the package.
+    from tacita.keys.unit_loops import units_in_groups
+    from tacita.protect.suppress.one_way_loops import counts_on, groups_on
+
+    mask, records, weights = units.mask(members), units.records, units.weights
+    if len(units.person):
+        group, of_wanted, groups = groups_on(units.words, mask, shown, members, wanted)
+        return units_in_groups(group, units.person, records, weights, wanted, of_wanted, groups)
+    f, weight = counts_on(units.words, mask, shown, records, weights, members, wanted)
     itself = shown[wanted] & members != members
-    f = f + units.records[wanted] * itself
+    return f + records[wanted] * itself, weight + weights[wanted] * itself if len(weight) else weight
+
+
+def enough(units: Units, shown: Ints, members: int, wanted: Ints, need: Requirement, risk: Risk | None = None) -> Bools:
+    """Which units would be safe if they showed exactly `members` of the keys of a requirement."""
+    f, weight = counted(units, shown, members, wanted)
     safe: Bools = f >= need.k
     if need.limits is not None and risk is not None:
         count = f.astype(np.float64)
-        total = weight + units.weights[wanted] * itself if len(weight) else count
-        safe &= risk(count, total) <= need.limits[wanted]
+        safe &= risk(count, weight if len(weight) else count) <= need.limits[wanted]
     return safe
 
 
@@ -70,7 +74,6 @@ def meeting(
         part = np.flatnonzero(safe & (k_by_pattern[pattern] > 0))
         if len(part):
             f, _ = counted(units, shown, members, wanted[part])
-            f = f + units.records[wanted[part]] * (shown[wanted[part]] & members != members)
             safe[part] = f >= k_by_pattern[pattern[part]]
     for need in needs:
         if need.limits is not None:
@@ -156,7 +159,8 @@ def agreements(problem: Problem, shown: Ints, rows: Ints, members: int, k: int |
         common = int(shown[row]) & members
         while common & ~fixed:
             further = (records > 0) & (agree & common != common)
-            enough_agree = k is not None and units.records[row] + records[agree & common == common].sum() >= k
+            there = others[(records > 0) & (agree & common == common)]
+            enough_agree = k is not None and units.size(np.append(there, row)) >= k
             if enough_agree or not further.any():
                 break
             common &= int(agree[np.argmax(np.where(further, worth, -1.0))])
@@ -170,7 +174,9 @@ def sweep(
 ) -> tuple[Ints, int]:
     """What each unit shows so that one requirement holds for all that may be changed, and the looks that it took."""
     inside, waiting = shown & need.members, np.flatnonzero(problem.units.free)
-    place = _placing(problem, inside, need) if need.limits is None else _placing_with_limits(problem, inside, need)
+    # Groups of persons do not add up: one may be in several.
+    simple = need.limits is None and not len(problem.units.person)
+    place = (_placing if simple else _placing_one_by_one)(problem, inside, need)
     looks, all_units = 0, len(waiting)
     for members in _sets_of_sweep(problem, inside, need, variant):
         if not len(waiting):
@@ -222,7 +228,7 @@ def _placing(problem: Problem, inside: Ints, need: Requirement) -> Placing:
     return place
 
 
-def _placing_with_limits(problem: Problem, inside: Ints, need: Requirement) -> Placing:
+def _placing_one_by_one(problem: Problem, inside: Ints, need: Requirement) -> Placing:
     def place(waiting: Ints, members: int) -> tuple[Ints, int]:
         wanted = waiting[inside[waiting] & members == members]
         if not len(wanted):
