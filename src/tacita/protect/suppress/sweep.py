@@ -26,10 +26,7 @@ MOST_ROUNDS = 20
 
 
 def counted(units: Units, shown: Ints, members: int, wanted: Ints) -> tuple[Ints, Floats]:
-    """For each wanted unit the records or persons, and the sum of weights, that show the same on a set of keys.
-
-    A unit that does not show them yet counts itself besides.
-    """
+    """For each wanted unit, itself included: the records or persons, and weights, that show the same on some keys."""
     # Numba loads when the first file is suppressed, not with the package.
     from tacita.keys.unit_loops import units_in_groups
     from tacita.protect.suppress.one_way_loops import counts_on, groups_on

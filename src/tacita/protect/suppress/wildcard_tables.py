@@ -85,10 +85,9 @@ def tables_of(
     records = np.ones(size) if len(units.person) else units.records.astype(np.float64)
     none, nobody = np.full(len(sets), -1), np.full(size, -1)
     made = Tables(
-        codes=units.codes, known=known, shown=shown, records=records, weights=weights,
-        person=units.person, person_records=units.records,
-        words=units.words, masks=masks, ternary=ternary, built=np.zeros(3**keys, dtype=np.int64), last=none,
-        tables=np.zeros_like(none), present=np.empty_like(none), first=none.copy(), following=nobody,
+        codes=units.codes, known=known, shown=shown, records=records, weights=weights, person=units.person,
+        person_records=units.records, words=units.words, masks=masks, ternary=ternary,
+        built=np.zeros(3**keys, dtype=np.int64), last=none, tables=np.zeros_like(none), present=np.empty_like(none), first=none.copy(), following=nobody,
         previous=nobody.copy(), hashes=np.zeros(slots, dtype=np.uint64), slot_records=np.zeros(slots),
         slot_weights=np.zeros(slots if len(weights) else 0), asked=asked, reach=reach,
         numbers=np.array([0, 0, SLOTS // (3 * size), 0]),
