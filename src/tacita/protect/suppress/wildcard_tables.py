@@ -87,7 +87,8 @@ def tables_of(
     made = Tables(
         codes=units.codes, known=known, shown=shown, records=records, weights=weights, person=units.person,
         person_records=units.records, words=units.words, masks=masks, ternary=ternary,
-        built=np.zeros(3**keys, dtype=np.int64), last=none, tables=np.zeros_like(none), present=np.empty_like(none), first=none.copy(), following=nobody,
+        built=np.zeros(3**keys, dtype=np.int64), last=none, tables=np.zeros_like(none),
+        present=np.empty_like(none), first=none.copy(), following=nobody,
         previous=nobody.copy(), hashes=np.zeros(slots, dtype=np.uint64), slot_records=np.zeros(slots),
         slot_weights=np.zeros(slots if len(weights) else 0), asked=asked, reach=reach,
         numbers=np.array([0, 0, SLOTS // (3 * size), 0]),
