@@ -1,5 +1,7 @@
 """Units with several records: what counts units, against pairs of records."""
 
+import math
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -161,7 +163,7 @@ def test_cells_of_few_units_are_unsafe() -> None:
     assert found.per_record().tolist() == [1, 2, 2, 0, 0]
 
 
-@pytest.mark.parametrize("name", ["suda", "l_diversity", "t_closeness", "superpopulation", "loglinear_risk"])
+@pytest.mark.parametrize("name", ["suda", "superpopulation", "loglinear_risk"])
 def test_measures_that_count_records_have_no_verdict_on_units(name: str) -> None:
     frame = pl.DataFrame({"a": [1, 1, 2, 2, 3, 3] * 2, "s": ["x", "y", "z"] * 4, "pid": [1, 1, 2, 3, 4, 5] * 2})
     policy = tc.Policy(k=None, risk=None, rate=None, limits={name: 100})
@@ -170,6 +172,55 @@ def test_measures_that_count_records_have_no_verdict_on_units(name: str) -> None
     assert [verdict.holds for verdict in found.verdicts()] == [None]
     assert found.not_assessed[0].startswith("units have several records here, and this measure counts records")
     assert not found.safe
+
+
+sensitive_records = st.tuples(value, value, st.sampled_from([1, 2, 3, 4, None]), st.sampled_from("xyz"))
+
+
+@pytest.mark.parametrize("rule", ["one_way", "wildcard", "partial(0.25)", "own_category", "no_match"])
+@given(rows=st.lists(sensitive_records, min_size=1, max_size=14))
+def test_every_sensitive_value_of_a_unit_counts_once_in_a_group(rule: str, rows: list[Any]) -> None:
+    """Shares of values among units, by the record that counts most; no verdict where a unit has several values."""
+    frame = pl.DataFrame(rows, schema={"a": pl.Int64, "b": pl.Int64, "pid": pl.Int64, "s": pl.String}, orient="row")
+    scenario = Scenario(keys=["a", "b"], sensitive=["s"], person="pid", missing=rule)
+    parsed = MissingRule.parse(rule)
+    factor = slow.rule_factor([row[:2] for row in rows], parsed.name, parsed.factor, None)
+    unit = [("alone", at) if row[2] is None else ("unit", row[2]) for at, row in enumerate(rows)]
+    repeated = len(set(unit)) < len(unit)
+    whole = Counter(s for _, s in {(each, row[3]) for each, row in zip(unit, rows, strict=True)})
+    found = tc.risk.l_diversity(frame, scenario)
+    near, like = tc.risk.t_closeness(frame, scenario), tc.risk.likeness(frame, scenario)
+    several = False
+    for i in range(len(rows)):
+        most: dict[Any, float] = {}
+        for h, row in enumerate(rows):
+            if factor(i, h) > 0:
+                most[unit[h], row[3]] = max(most.get((unit[h], row[3]), 0.0), float(factor(i, h)))
+        several |= len({each for each, _ in most}) < len(most)
+        share = {s: sum(x for (_, v), x in most.items() if v == s) / sum(most.values()) for s in whole}
+        row = found.table.row[i]
+        assert found.distinct["s"][row] == sum(p > 0 for p in share.values())
+        expected = math.exp(-sum(p * math.log(p) for p in share.values() if p > 0))
+        assert found.entropy["s"][row] == pytest.approx(expected)
+        gaps = [abs(share[s] - whole[s] / whole.total()) for s in whole]
+        assert near.distance["s"][row] == pytest.approx(sum(gaps) / 2, abs=1e-12)
+        assert like.alpha["s"][row] == pytest.approx(max(share.values()))
+    for measured in (found, near, like):
+        assert ("different sensitive values in one group" in measured.not_valid) == (several and repeated)
+
+
+def test_a_unit_with_one_value_counts_once_and_has_a_verdict() -> None:
+    """Region 1: firm 1 with three records of x, firm 2 with one of y: as many of each. By records x would be 3/4."""
+    frame = pl.DataFrame({"a": [1] * 4, "s": ["x", "x", "x", "y"], "pid": [1, 1, 1, 2]})
+    scenario = Scenario(keys=["a"], sensitive=["s"], person="pid")
+    policy = tc.Policy(k=2, risk=None, rate=None, limits={"l_diversity": {"limit": 2, "kind": "entropy"}})
+    assert tc.risk.likeness(frame, scenario).greatest("alpha") == {"s": 0.5}
+    found = tc.assess(frame, scenario, policy)
+    assert found.safe
+    assert not tc.assess(frame, replace(scenario, person=None), policy).safe
+    # A firm with both values in the group would hide behind itself.
+    again = pl.concat([frame, pl.DataFrame({"a": [1], "s": ["y"], "pid": [1]})])
+    assert [verdict.holds for verdict in tc.assess(again, scenario, policy).verdicts()] == [True, None]
 
 
 def linked(rows: list[Any], person: list[int | None], masked: list[float]) -> tuple[Data, Data, Scenario]:
@@ -211,17 +262,17 @@ def test_other_linkages_count_units_too() -> None:
     assert right.expected_correct == len(frame)
 
 
-def test_suppression_says_what_it_counts_and_what_reaches_k_units() -> None:
+def test_suppression_counts_units() -> None:
     """Each region has one firm of its own: three records of one unit are safe by records, not by units."""
     frame = pl.DataFrame({"region": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4], "firm": [1, 1, 1, 2, 2, 2, 3, 3, 3, None]})
     scenario = Scenario(keys=["region"], person="firm")
     release = tc.Plan([tc.Suppress()]).apply(frame, scenario, K)
-    assert not tc.assess(release, release.scenario, K).safe
-    said = "k counts records, and a unit has up to 3: k = 7 makes sure of 3 units"
-    assert said in release.changes[0].remarks
-    enough = tc.Plan([tc.Suppress(k=7)]).apply(frame, scenario, K)
+    assert release.changes[0].suppressed == {"region": 10}
+    assert release.changes[0].remarks[0] == "10 unsafe records, cells suppressed in all of them"
     # That the released firm tells the suppressed regions of its other records is another matter.
-    assert tc.assess(enough, enough.scenario, replace(K, given_back=None)).safe
+    assert tc.assess(release, release.scenario, replace(K, given_back=None)).safe
+    by_record = tc.Plan([tc.Suppress()]).apply(frame, replace(scenario, person=None), K)
+    assert by_record.changes[0].suppressed == {"region": 1}
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,7 @@ def table_of(
     rule = scenario.missing
     codes, values, totals, row = source.grouped(names, incomplete_apart=rule.name == "no_match")
     if unit is not None:
-        counted = counted_units(codes, totals[:, 0], entries(row, unit, weights), rule)
+        counted = counted_units(codes, codes, totals[:, 0], entries(row, unit, weights), rule)
     elif shown_fully(codes).all():
         # Nothing is missing: keys count for themselves only.
         counted = as_counts(totals)

@@ -37,27 +37,29 @@ class Entries(NamedTuple):
         return Entries(self.key[rows], self.unit[rows], self.records[rows], weight)
 
 
-def entries(row: Ints, unit: Ints, weights: Floats | None) -> Entries:
-    """The keys and units of records, each pair once."""
+def entries(row: Ints, unit: Ints, weights: Floats | None, records: Ints | None = None) -> Entries:
+    """The keys and units of records, each pair once; of rows that stand for several records with how many."""
     units = int(unit.max()) + 1
-    pairs, place, records = np.unique(row * units + unit, return_inverse=True, return_counts=True)
-    return Entries(
-        pairs // units, pairs % units, records, None if weights is None else _sums(weights, place, len(pairs))
-    )
+    pairs, place = np.unique(row * units + unit, return_inverse=True)
+    count = np.bincount(place, weights=records, minlength=len(pairs)).astype(np.int64)
+    return Entries(pairs // units, pairs % units, count, None if weights is None else _sums(weights, place, len(pairs)))
 
 
-def counted_units(codes: Codes, records: Ints, given: Entries, rule: MissingRule) -> Floats:
-    """What counts for each key: a column of units and, where there are weights, one of their weights."""
-    counted = np.zeros((len(codes), 1 if given.weight is None else 2))
-    if only_equal_keys_match(codes, rule):
+def counted_units(targets: Codes, codes: Codes, records: Ints, given: Entries, rule: MissingRule) -> Floats:
+    """What counts for each target key: a column of units and, where there are weights, one of their weights.
+
+    `codes` are the keys of the entries, and `records` how many records have each target.
+    """
+    counted = np.zeros((len(targets), 1 if given.weight is None else 2))
+    if targets is codes and only_equal_keys_match(codes, rule):
         return _added(given.key, given, np.ones(len(given.key)), len(codes))
-    patterns = matching.patterns(codes)
+    patterns, target_patterns = matching.patterns(codes), matching.patterns(targets)
     occurring = [int(pattern) for pattern in np.unique(patterns)]
     rows_of = {pattern: np.flatnonzero(patterns == pattern) for pattern in occurring}
     start = np.searchsorted(given.key, np.arange(len(codes) + 1))
-    project, counts_for = matching.projector(codes, codes), matching_rule(codes, records, rule)
-    for pattern in occurring:
-        rows = rows_of[pattern]
+    project, counts_for = matching.projector(targets, codes), matching_rule(targets, records, rule)
+    for pattern in map(int, np.unique(target_patterns)):
+        rows = np.flatnonzero(target_patterns == pattern)
         parts = []
         for part in counts_for(pattern, rows, occurring):
             sources = np.concatenate([rows_of[source] for source in part.sources])
@@ -66,9 +68,17 @@ def counted_units(codes: Codes, records: Ints, given: Entries, rule: MissingRule
             parts.append(_Part(wanted, offered, sources, factor))
         if len(parts) == 1 and (parts[0].factor == 1.0).all():
             counted[rows] = _one_part(parts[0], given, start)
-        else:
+        elif parts:
             _several_parts(parts, rows, given, start, counted)
     return counted
+
+
+def riskiest_of_each(risk: Floats, unit: Ints, group: Ints) -> Ints:
+    """One record of every unit in every group: the one with the greatest risk."""
+    order = np.lexsort((-risk, unit, group))
+    first = (np.diff(group[order], prepend=-1) != 0) | (np.diff(unit[order], prepend=-1) != 0)
+    riskiest: Ints = order[first]
+    return riskiest
 
 
 class _Part(NamedTuple):

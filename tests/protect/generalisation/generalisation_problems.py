@@ -5,10 +5,11 @@ from collections import Counter
 import numpy as np
 from slow_generalisation import Small
 
-from tacita.protect.generalise.cells import Cells, Ladder, ladder, spread_over
+from tacita.protect.generalise.cells import Cells, Ladder, beside_units, ladder, spread_over
 from tacita.protect.generalise.loss import Column, make_loss
 from tacita.protect.generalise.requirements import Judge, Requirements
 from tacita.protect.generalise.search import Problem
+from tacita.risk.attribute.t_closeness import file_shares
 from tacita.scenario import MissingRule
 
 
@@ -17,9 +18,12 @@ def cells_of(small: Small) -> tuple[Cells, np.ndarray]:
     codes = np.array([[0 if value is None else value + 1 for value in row] for row in small.rows], dtype=np.int64)
     distinct, row = np.unique(codes, axis=0, return_inverse=True)
     row = row.ravel()
-    spread = spread_over(row, np.array(small.sensitive, dtype=np.int64), np.ones(len(row), dtype=np.int64))
+    sensitive, ones = np.array(small.sensitive, dtype=np.int64), np.ones(len(row), dtype=np.int64)
     asked = (small.distinct_l, small.entropy_l, small.recursive_l, small.t)
-    spreads = (spread,) if any(limit is not None for limit in asked) else ()
+    values = [sensitive] if any(limit is not None for limit in asked) else []
+    if small.unit is not None:
+        values = [*(beside_units(each, np.array(small.unit)) for each in values), np.array(small.unit)]
+    spreads = tuple(spread_over(row, each, ones) for each in values)
     return Cells((0,) * codes.shape[1], distinct, np.bincount(row), spreads), row
 
 
@@ -31,8 +35,9 @@ def judge_of(small: Small) -> Judge:
     wanted = Requirements(
         small.k, small.distinct_l, small.entropy_l, small.recursive_l, small.c, small.t, MissingRule(small.rule)
     )
-    shares = np.bincount(small.sensitive) / len(small.sensitive)
-    return Judge(wanted, (shares,), (small.ordered,))
+    unit = None if small.unit is None else np.array(small.unit)
+    shares = file_shares(np.array(small.sensitive), unit)
+    return Judge(wanted, (shares,), (small.ordered,), 0 if unit is None else int(unit.max()) + 1)
 
 
 def columns_of(small: Small) -> list[Column]:

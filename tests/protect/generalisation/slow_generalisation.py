@@ -30,6 +30,8 @@ class Small:
     t: float | None = None
     ordered: bool = False
     rule: str = "one_way"
+    unit: list[int] | None = None
+    """Whose record it is, where units are counted."""
 
     @property
     def top(self) -> Node:
@@ -64,10 +66,11 @@ def counts_for(i: int, h: int, keys: list[tuple[Any, ...]], rule: str) -> bool:
 
 def group_is_good(small: Small, members: list[int], *, whole: bool) -> bool:
     """Whether a group fulfils the requirements; `whole` with those that may be lost on the way up."""
-    if len(members) < small.k:
+    whose = list(range(len(small.rows))) if small.unit is None else small.unit
+    if len({whose[h] for h in members}) < small.k:
         return False
-    values = Counter(small.sensitive[h] for h in members)
-    shares = [count / len(members) for count in values.values()]
+    values = values_once(small, members)
+    shares = [count / values.total() for count in values.values()]
     asked = (small.distinct_l, small.entropy_l, small.recursive_l)
     least = max([1, *(math.ceil(limit) for limit in asked if limit is not None)])
     if len(values) < least:
@@ -83,12 +86,18 @@ def group_is_good(small: Small, members: list[int], *, whole: bool) -> bool:
     return small.t is None or distance(small, members) <= small.t + 1e-9
 
 
+def values_once(small: Small, members: list[int]) -> Counter[int]:
+    """The sensitive values of some records; of a unit with several each value once."""
+    if small.unit is None:
+        return Counter(small.sensitive[h] for h in members)
+    return Counter(value for value, _ in {(small.sensitive[h], small.unit[h]) for h in members})
+
+
 def distance(small: Small, members: list[int]) -> float:
     """Nominal or ordered distance between a group and the file."""
-    file, size = Counter(small.sensitive), len(small.sensitive)
+    file, here = values_once(small, list(range(len(small.rows)))), values_once(small, members)
     values = sorted(file)
-    here = Counter(small.sensitive[h] for h in members)
-    gaps = [here[value] / len(members) - file[value] / size for value in values]
+    gaps = [here[value] / here.total() - file[value] / file.total() for value in values]
     if not small.ordered:
         return sum(map(abs, gaps)) / 2
     return 0.0 if len(values) == 1 else sum(abs(sum(gaps[: i + 1])) for i in range(len(values) - 1)) / (len(values) - 1)
@@ -176,7 +185,7 @@ def nested_groups(draw: st.DrawFn, values: int) -> list[list[int]]:
 
 
 @st.composite
-def small_files(draw: st.DrawFn, *, missing: bool = False, attributes: bool = False) -> Small:
+def small_files(draw: st.DrawFn, *, missing: bool = False, attributes: bool = False, units: bool = False) -> Small:
     """A file of a few records whose keys come from a small pool."""
     keys = draw(st.integers(1, 3))
     values = [draw(st.integers(1, 5)) for _ in range(keys)]
@@ -200,6 +209,7 @@ def small_files(draw: st.DrawFn, *, missing: bool = False, attributes: bool = Fa
         sensitive=sensitive,
         k=draw(st.integers(2, 3)),
         limit=draw(st.sampled_from([0.0, 0.1, 0.3, 0.6])),
+        unit=draw(st.lists(st.integers(0, 5), min_size=len(rows), max_size=len(rows))) if units else None,
         rule=draw(st.sampled_from(["one_way", "wildcard", "own_category", "no_match"])) if missing else "one_way",
         **asked,
     )

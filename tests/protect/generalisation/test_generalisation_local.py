@@ -59,6 +59,20 @@ def test_released_records_are_diverse_and_close(small: Small) -> None:
     assert local is None or is_safe(small, local, row)
 
 
+@given(small_files(attributes=True, units=True))
+def test_released_units_are_k_anonymous_diverse_and_close(small: Small) -> None:
+    small = with_values(small)
+    local, row = recoded(small)
+    assert local is None or is_safe(small, local, row)
+
+
+@given(small_files(missing=True, units=True))
+def test_released_units_with_blanks_are_k_anonymous(small: Small) -> None:
+    small = with_values(small)
+    local, row = recoded(small)
+    assert local is None or is_safe(small, local, row)
+
+
 @given(small_files(missing=True))
 def test_released_records_with_blanks_are_k_anonymous(small: Small) -> None:
     small = with_values(small)

@@ -26,7 +26,25 @@ def test_as_defined(small: Small, data: st.DataObject) -> None:
     assert gone(small, node) == suppressed(small, small.at(node), list(range(len(small.rows))))
 
 
-@given(small_files(missing=True), st.sampled_from([None, 2, 3]), st.data())
+@given(small_files(missing=True, attributes=True, units=True), st.data())
+@settings(max_examples=200)
+def test_units_as_defined(small: Small, data: st.DataObject) -> None:
+    node = data.draw(st.sampled_from(small.nodes))
+    assert gone(small, node) == suppressed(small, small.at(node), list(range(len(small.rows))))
+
+
+def test_cells_that_share_a_unit_may_be_less_diverse_together() -> None:
+    """Each cell has one x and one y; together they have two x, and the y of one unit twice, which is one."""
+    small = Small([(0,), (0,), (1,), (1,)], [[[0, 1], [0, 0]]], [0, 1, 0, 1], 2, 0.0, entropy_l=1.95, unit=[0, 1, 2, 1])
+    assert gone(small, (0,)) == set()
+    assert gone(small, (1,)) == {0, 1, 2, 3}
+
+
+@given(
+    st.booleans().flatmap(lambda units: small_files(missing=True, units=units)),
+    st.sampled_from([None, 2, 3]),
+    st.data(),
+)
 def test_what_only_grows_is_never_lost_on_the_way_up(small: Small, values: int | None, data: st.DataObject) -> None:
     """k and the number of different values: who is safe at a node is safe at every coarser one, under every rule."""
     small = Small(**{**small.__dict__, "distinct_l": values})
@@ -35,7 +53,7 @@ def test_what_only_grows_is_never_lost_on_the_way_up(small: Small, values: int |
     assert gone(small, high) <= gone(small, low)
 
 
-@given(small_files(missing=True, attributes=True), st.data())
+@given(st.booleans().flatmap(lambda units: small_files(missing=True, attributes=True, units=units)), st.data())
 def test_what_is_infeasible_is_infeasible_at_every_finer_node(small: Small, data: st.DataObject) -> None:
     high = data.draw(st.sampled_from(small.nodes))
     judged = judge_of(small).judge(rolled_up(cells_of(small)[0], high, ladders_of(small)), small.allowed)

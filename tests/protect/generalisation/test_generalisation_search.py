@@ -52,6 +52,12 @@ def agrees(small: Small, loss: str, weights: list[float]) -> bool:
     return True
 
 
+@given(small_files(missing=True, attributes=True, units=True), st.sampled_from(LOSSES), WEIGHTS)
+@settings(max_examples=100)
+def test_the_best_node_in_units(small: Small, loss: str, weights: list[float]) -> None:
+    assert agrees(with_values(small), loss, weights if loss in COSTS else [1.0] * 3)
+
+
 @given(small_files(), st.sampled_from(LOSSES), WEIGHTS)
 @settings(max_examples=100)
 def test_the_best_node_for_k(small: Small, loss: str, weights: list[float]) -> None:

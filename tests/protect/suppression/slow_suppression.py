@@ -17,12 +17,19 @@ def keys_of(codes: Codes) -> list[tuple[int | None, ...]]:
 
 
 def sums(
-    codes: Codes, members: int, rule: MissingRule, weights: Sequence[float] | None = None
+    codes: Codes,
+    members: int,
+    rule: MissingRule,
+    weights: Sequence[float] | None = None,
+    person: Sequence[int] | None = None,
 ) -> tuple[list[float], list[float]]:
-    """The records and the weights that count for each record on some keys, by the definition of the rule."""
+    """The records or persons, and weights, that count for each record on some keys, by the definition of the rule."""
     keys = keys_of(codes[:, columns_of(members)])
     c = rule.factor if rule.name == "partial" else None
-    return slow.frequencies(keys, [1.0] * len(keys) if weights is None else weights, rule.name, c=c)
+    weights = [1.0] * len(keys) if weights is None else weights
+    if person is not None:
+        return slow.frequencies_of_units(keys, person, weights, rule.name, c)
+    return slow.frequencies(keys, weights, rule.name, c=c)
 
 
 def counts(codes: Codes, members: int, rule: MissingRule) -> list[float]:
@@ -51,11 +58,12 @@ def unneeded(codes: Codes, gone: Bools, needs: Sequence[Requirement], rule: Miss
 def violating(asked: Request, gone: Bools) -> Bools:
     """Who does not meet what is asked, or is in a household above its limit, with some cells blanked."""
     codes, bit = asked.codes * ~gone, 0
+    person = None if asked.person is None else asked.person.tolist()
     if asked.strata is not None:
         codes, bit = np.column_stack([codes, asked.strata]), 1 << codes.shape[1]
 
     def risks(members: int) -> tuple[Floats, Floats]:
-        f, weight = (np.array(each) for each in sums(codes, members | bit, asked.rule, asked.weights))
+        f, weight = (np.array(each) for each in sums(codes, members | bit, asked.rule, asked.weights, person))
         return f, f if asked.risk is None else asked.risk(f, weight)
 
     out = np.zeros(len(codes), dtype=bool)
@@ -64,10 +72,14 @@ def violating(asked: Request, gone: Bools) -> Bools:
         out |= f < need.k
         out |= False if need.limits is None else risk > need.limits
     if asked.goal is not None:
-        kept = 1.0 - asked.goal.attack * risks(asked.goal.members)[1]
+        risk = asked.goal.attack * risks(asked.goal.members)[1]
         for each in np.unique(asked.goal.household):
-            here = asked.goal.household == each
-            out[here] |= 1.0 - kept[here].prod() > asked.goal.limit * (1 + 1e-9)
+            here = np.flatnonzero(asked.goal.household == each)
+            most: dict[int, float] = {}
+            for record in here.tolist():
+                whose = record if person is None else person[record]
+                most[whose] = max(most.get(whose, 0.0), float(risk[record]))
+            out[here] |= 1.0 - np.prod([1.0 - each for each in most.values()]) > asked.goal.limit * (1 + 1e-9)
     return out
 
 
@@ -95,6 +107,22 @@ def wasted(asked: Request, gone: Bools) -> list[tuple[int, int]]:
         if not violating(asked, again)[record]:
             found.append((int(record), -1))
     return found
+
+
+def least_cost(asked: Request) -> float:
+    """The least cost of all ways to suppress cells of a tiny file after which nobody violates; infinite: there is none.
+
+    Honest ways: no cell is suppressed that its own record does not need.
+    """
+    rows, columns = np.nonzero(asked.codes)
+    costs = np.array(asked.costs)[columns]
+    ways = (np.arange(1 << len(rows))[:, None] >> np.arange(len(rows)) & 1) > 0
+    for way in ways[np.argsort(ways @ costs, kind="stable")]:
+        gone = np.zeros(asked.codes.shape, dtype=bool)
+        gone[rows[way], columns[way]] = True
+        if not violating(asked, gone).any() and not wasted(asked, gone):
+            return float(way @ costs)
+    return float("inf")
 
 
 def optimum(codes: Codes, k: int, costs: Sequence[float]) -> float:

@@ -141,7 +141,7 @@ def test_trials_count_as_the_file_would(rule: str, data: st.DataObject) -> None:
         here = rows.some(trial == number)
         after = shown.copy()
         after[here.unit] = here.shows
-        expected, sums = frequencies(suppressed(units.codes, after), units.records, units.weights, members, asked)
+        expected, sums = frequencies(suppressed(units.codes, after), units, members, asked)
         np.testing.assert_allclose(f[trial == number], expected[here.unit], rtol=1e-12)
         np.testing.assert_allclose(weight[trial == number], sums[here.unit], rtol=1e-12)
 

@@ -78,7 +78,7 @@ class Cells:
     records: Ints
     """By cell: how many records it holds."""
     spreads: tuple[Spread, ...] = ()
-    """One per sensitive variable."""
+    """One per sensitive variable; and where units have several records one of units, the last."""
 
     @property
     def size(self) -> int:
@@ -154,6 +154,11 @@ def spread_over(cell: Ints, value: Ints, amount: Ints) -> Spread:
     different, inverse = np.unique(cell * width + value, return_inverse=True)
     totals = np.bincount(inverse, weights=amount).astype(np.int64)
     return Spread(different // width, different % width, totals)
+
+
+def beside_units(values: Ints, unit: Ints) -> Ints:
+    """By record one number for its value and its unit, from which `// units` gives the value again."""
+    return values * (int(unit.max()) + 1) + unit
 
 
 def some_cells(cells: Cells, kept: Bools) -> Cells:

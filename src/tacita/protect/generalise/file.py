@@ -15,7 +15,7 @@ from tacita.data import Data
 from tacita.data.visible import visible_missing_codes
 from tacita.frame import Coded
 from tacita.keys.source import distinct_keys
-from tacita.protect.generalise.cells import Cells, Ladder, ladder, spread_over
+from tacita.protect.generalise.cells import Cells, Ladder, beside_units, ladder, spread_over
 from tacita.protect.generalise.loss import Column
 from tacita.protect.recode.hierarchies import Hierarchy, Levels
 from tacita.protect.recode.hierarchies.table import as_text
@@ -42,6 +42,9 @@ class File:
     """By sensitive variable: the share of each code in the file."""
     ordered: tuple[bool, ...]
     """By sensitive variable: whether its values have an order."""
+    units: int = 0
+    """How many units there are, where some have several records; 0: every record counts. Spreads are then of values
+    beside units (`tacita.protect.generalise.cells.beside_units`), and one more is of units alone."""
 
 
 def prepared(
@@ -49,8 +52,12 @@ def prepared(
     keys: Sequence[str],
     hierarchies: Mapping[str, Hierarchy],
     sensitive: Sequence[str] = (),
+    unit: Ints | None = None,
 ) -> File:
-    """Codes, groups and distinct keys of a file; a key without a hierarchy has level 0 only."""
+    """Codes, groups and distinct keys of a file; a key without a hierarchy has level 0 only.
+
+    `unit` is by record the place of its unit, where some have several.
+    """
     apart = {name: (*data.variable(name).not_applicable, *kept_missing_codes(data, name)) for name in keys}
     coded = tuple(data.coded(name, apart[name]) for name in keys)
     levels = tuple(
@@ -59,8 +66,9 @@ def prepared(
     )
     row, codes = distinct_keys([column.codes for column in coded], [len(column.values) for column in coded])
     records = np.bincount(row, minlength=len(codes))
-    spread = [data.coded(name).codes for name in sensitive]
-    spreads = tuple(spread_over(row, each.astype(np.int64), np.ones(len(row), dtype=np.int64)) for each in spread)
+    values: list[Ints] = [data.coded(name).codes.astype(np.int64) for name in sensitive]
+    spread = values if unit is None else [*(beside_units(each, unit) for each in values), unit]
+    spreads = tuple(spread_over(row, each, np.ones(len(row), dtype=np.int64)) for each in spread)
     columns = tuple(
         Column(each.groups, _counts(column.codes, len(column.values)), column.values, _scale(data, name, column, apart))
         for name, column, each in zip(keys, coded, levels, strict=True)
@@ -73,8 +81,9 @@ def prepared(
         columns=columns,
         raw=Cells((0,) * len(coded), codes.astype(np.int64), records, spreads),
         row=row,
-        shares=tuple(file_shares(each) for each in spread),
+        shares=tuple(file_shares(each, unit) for each in values),
         ordered=tuple(data.scale(name) != "nominal" for name in sensitive),
+        units=0 if unit is None else int(unit.max()) + 1,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from tacita import check
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.keys.table import check_keys
+from tacita.keys.table import check_keys, repeated_units
 from tacita.parameters import Above, AtLeast, Doc, OneOf, Shape, Share
 from tacita.protect.generalise.choice import RECODINGS, Choice, choose
 from tacita.protect.generalise.file import File, check_labels, prepared
@@ -38,7 +38,7 @@ class Generalise(CellStep):
     Every record must share its key with at least `k` - 1 others, and where asked for its group must be diverse
     (`distinct_l`, `entropy_l`, `recursive_l`) or close to the whole file (`t`) in each sensitive variable. Up to a
     share `limit` of the records, those that would force everybody else to coarser levels, may be suppressed. Counted
-    under the scenario's missing-value rule, on what is released.
+    under the scenario's missing-value rule, on what is released, and in units where the scenario's `person` repeats.
 
     `recoding="global"` chooses one level per key for all records: the best of all choices, proven unless the search
     was stopped. `"outliers"` takes that choice and gives coarser levels to those who would be suppressed. `"local"`
@@ -122,6 +122,8 @@ class Generalise(CellStep):
         Doc("How long the search may take; what it finds then depends on the machine."),
     ] = field(default=None, kw_only=True)
 
+    version: ClassVar[int] = 2
+
     def __post_init__(self) -> None:
         if self.weights and self.loss not in COSTS:
             raise TacitaError(
@@ -170,10 +172,10 @@ class Generalise(CellStep):
         scenario = context.scenario
         names = self._keys(data, scenario)
         sensitive = self._sensitive(data, scenario)
-        file = prepared(data, names, self.hierarchies, sensitive)
+        file = prepared(data, names, self.hierarchies, sensitive, repeated_units(data, scenario))
         if self.recoding != "global":
             check_labels(file)
-        wanted = self._wanted(context, len(data))
+        wanted = self._wanted(context, file)
         with_category = self._keys_with_missing_category(data, scenario)
         problem = self._problem(file, wanted, 0.0 if with_category else self.limit)
         # A blank record looks like anybody in the file.
@@ -226,12 +228,13 @@ class Generalise(CellStep):
             return ()
         return sensitive_names(data, scenario, self.sensitive or None)
 
-    def _wanted(self, context: Context, size: int) -> Requirements:
+    def _wanted(self, context: Context, file: File) -> Requirements:
         k = context.policy.k if self.k is None else self.k
         if k is None:
             raise TacitaError("the policy has no k; pass k=... to say how many records must look alike.")
+        size, what = (file.units, "units") if file.units else (file.raw.size, "records")
         if k > size:
-            raise TacitaError(f"k must be at most the number of records, {size:,}; got {k:,}.")
+            raise TacitaError(f"k must be at most the number of {what}, {size:,}; got {k:,}.")
         rule = context.scenario.missing
         if rule.name in ("own_category", "no_match") and self.limit > 0 and self.suppress == "blank":
             raise TacitaError(
@@ -257,7 +260,7 @@ class Generalise(CellStep):
             ladders=file.ladders,
             bottom=tuple(low for low, _ in levels),
             top=tuple(high for _, high in levels),
-            judge=Judge(wanted, file.shares, file.ordered),
+            judge=Judge(wanted, file.shares, file.ordered, file.units),
             loss=make_loss(self.loss, file.raw, file.ladders, file.columns, weights),
             # Of 100 records 0.29 are 29, though 100 times 0.29 is a little less. A file has at least one record.
             allowed=min(math.floor(limit * file.raw.size + 1e-9), file.raw.size - (self.suppress == "remove")),

@@ -19,6 +19,7 @@ import numpy as np
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.keys.matching import Keys, Pairs
 from tacita.keys.missing_rules import matching_counts, matching_key_pairs
+from tacita.keys.units import Entries, counted_units
 from tacita.protect.generalise.cells import Cells, Spread, some_cells, spread_over
 from tacita.risk.attribute.groups import Histogram
 from tacita.risk.attribute.l_diversity import distinct, entropy, recursive
@@ -34,7 +35,7 @@ class Requirements:
     """What every released cell must fulfil."""
 
     k: int
-    """At least so many records count for each."""
+    """At least so many records, or units, count for each."""
     distinct_l: float | None = None
     """At least so many different values of each sensitive variable."""
     entropy_l: float | None = None
@@ -80,6 +81,8 @@ class Judge:
     """By sensitive variable: the share of each of its codes in the whole file."""
     ordered: tuple[bool, ...] = ()
     """By sensitive variable: whether its values have an order."""
+    units: int = 0
+    """How many units there are, where some have several records: units count then. 0: every record counts."""
 
     def judge(self, cells: Cells, allowed: int) -> Judged:
         """Which cells must be suppressed: those that fall short, and those that do once the others are gone."""
@@ -89,8 +92,10 @@ class Judge:
             return Judged(bad, suppressed, suppressed > allowed and self._only_grows)
         bad = self._short(cells, ~bad, everything=True)
         suppressed = int(cells.records[bad].sum())
-        # Where nothing may be suppressed, cells that are all good stay good together.
-        return Judged(bad, suppressed, suppressed > allowed == 0 and self._alone(cells))
+        # Where nothing may be suppressed, cells that are all good stay good together; not if they share units, each of
+        # which counts once then.
+        good_together = allowed == 0 and self._alone(cells) and not self.units
+        return Judged(bad, suppressed, suppressed > allowed and good_together)
 
     @property
     def _only_grows(self) -> bool:
@@ -129,19 +134,28 @@ class Judge:
                 return ~kept
 
     def _falls_short(self, cells: Cells, alone: bool, everything: bool) -> Bools:
+        sensitive = cells.spreads[:-1] if self.units else cells.spreads
+        short: Bools = self._counted(cells, alone) < self.wanted.k
         pairs = None
-        if alone:
-            short: Bools = cells.records < self.wanted.k
-        else:
-            codes: Codes = cells.codes.astype(np.uint32)
-            counted = matching_counts(codes, Keys(codes, cells.records[:, None]), self.wanted.rule, cells.records)
-            short = counted[:, 0] < self.wanted.k
-            pairs = matching_key_pairs(codes, cells.records, self.wanted.rule) if cells.spreads else None
-        for place, spread in enumerate(cells.spreads):
-            values = _histogram(spread, len(cells.codes), pairs)
+        if sensitive and not alone:
+            pairs = matching_key_pairs(cells.codes.astype(np.uint32), cells.records, self.wanted.rule)
+        for place, spread in enumerate(sensitive):
+            values = _histogram(spread, len(cells.codes), pairs, self.units)
             for found in self._of_values(values, place, everything):
                 short = short | found
         return short
+
+    def _counted(self, cells: Cells, alone: bool) -> Floats:
+        """How many records, or units, count for each cell."""
+        who = cells.spreads[-1] if self.units else None
+        if alone:
+            counted = cells.records if who is None else np.bincount(who.cell, minlength=len(cells.codes))
+            return counted.astype(np.float64)
+        codes: Codes = cells.codes.astype(np.uint32)
+        if who is None:
+            return matching_counts(codes, Keys(codes, cells.records[:, None]), self.wanted.rule, cells.records)[:, 0]
+        given = Entries(who.cell, who.value, who.amount, None)
+        return counted_units(codes, codes, cells.records, given, self.wanted.rule)[:, 0]
 
     def _of_values(self, values: Histogram, place: int, everything: bool) -> Iterator[Bools]:
         """By requirement on a sensitive variable: which groups fall short of it."""
@@ -159,17 +173,30 @@ class Judge:
             yield distance(values, self.shares[place]) > wanted.t + ROUNDING
 
 
-def _histogram(spread: Spread, count: int, pairs: Pairs | None) -> Histogram:
-    """The sensitive values of the records that count for each cell."""
-    amount = spread.amount.astype(np.float64)
+def _histogram(spread: Spread, count: int, pairs: Pairs | None, units: int = 0) -> Histogram:
+    """The sensitive values of the records that count for each cell; of a unit each value once, as much as it counts."""
+    cell, value = spread.cell, spread.value
+    amount: Floats = np.ones(len(cell)) if units else spread.amount.astype(np.float64)
     if pairs is not None:
-        start = np.searchsorted(spread.cell, pairs.source, side="left")
-        length = np.searchsorted(spread.cell, pairs.source, side="right") - start
-        target = np.repeat(pairs.target, length)
-        within: Ints = np.arange(len(target), dtype=np.int64) - np.repeat(np.cumsum(length) - length, length)
+        start = np.searchsorted(cell, pairs.source, side="left")
+        length = np.searchsorted(cell, pairs.source, side="right") - start
+        cell = np.repeat(pairs.target, length)
+        within: Ints = np.arange(len(cell), dtype=np.int64) - np.repeat(np.cumsum(length) - length, length)
         row = np.repeat(start, length) + within
-        width = int(spread.value.max()) + 1
-        different, inverse = np.unique(target * width + spread.value[row], return_inverse=True)
-        totals: Floats = np.bincount(inverse, weights=amount[row] * np.repeat(pairs.factor, length)).astype(np.float64)
-        return Histogram(different // width, different % width, totals, count)
-    return Histogram(spread.cell, spread.value, amount, count)
+        value, amount = value[row], amount[row] * np.repeat(pairs.factor, length)
+    if units:
+        (cell, value), place = _different(cell, value)
+        most = np.zeros(len(cell))
+        np.maximum.at(most, place, amount)
+        value, amount = value // units, most
+    if pairs is None and not units:
+        return Histogram(cell, value, amount, count)
+    (cell, value), place = _different(cell, value)
+    return Histogram(cell, value, np.bincount(place, weights=amount).astype(np.float64), count)
+
+
+def _different(cell: Ints, value: Ints) -> tuple[tuple[Ints, Ints], Ints]:
+    """The different pairs of cells and values, and for each pair its place among them."""
+    width = int(value.max()) + 1
+    different, place = np.unique(cell * width + value, return_inverse=True)
+    return (different // width, different % width), place

@@ -162,21 +162,23 @@ def _check_rule(rule: MissingRule) -> None:
 
 
 def _check_size(request: Request) -> None:
-    """Few enough keys; the file, and every stratum, must have k records."""
-    codes, strata = request.codes, request.strata
-    (size, keys), k = codes.shape, max((need.k for need in request.needs), default=1)
+    """Few enough keys; the file, and every stratum, must have k records or units."""
+    strata, (size, keys) = request.strata, request.codes.shape
+    k, what = max((need.k for need in request.needs), default=1), "records" if request.person is None else "units"
+    # A unit counts once in every stratum that it has records in.
+    person = np.arange(size) if request.person is None else request.person
+    sizes = np.bincount(np.unique((0 if strata is None else strata.astype(np.int64)) * size + person) // size)
     if keys + (strata is not None) > MOST_KEYS:
         raise TacitaError(
             f"suppression takes at most {MOST_KEYS} keys, strata counted as one; got {keys + (strata is not None)}, "
             f"protect fewer or several key sets, one after the other."
         )
-    if k > size:
-        raise TacitaError(f"k must be at most the {size:,} records of the file; got {k}.")
-    sizes = np.bincount(strata) if strata is not None else np.array([size])
+    if strata is None and k > sizes[0]:
+        raise TacitaError(f"k must be at most the {sizes[0]:,} {what} of the file; got {k}.")
     small = int(((sizes > 0) & (sizes < k)).sum())
     if small:
         raise TacitaError(
-            f"every stratum must have at least k = {k} records; {check.counted(small, 'stratum', 'strata')} "
+            f"every stratum must have at least k = {k} {what}; {check.counted(small, 'stratum', 'strata')} "
             f"of {int((sizes > 0).sum()):,} {'has' if small == 1 else 'have'} fewer, use coarser strata."
         )
 
@@ -189,14 +191,15 @@ def lower_household_risk(
     The members with the highest risk get limits of their own, which `solve` meets; where suppression for others raises
     a risk again these are lowered, until every household is within the limit.
     """
-    goal, free, row = request.goal, request.changeable, problem.units.row
-    assert goal is not None
+    free, row = request.changeable, problem.units.row
+    assert request.goal is not None
+    goal = request.goal._replace(person=request.person)
     floor = record_risks(problem._replace(rule=MissingRule()), problem.units.known & problem.fixed)[row]
     caps = np.full(len(row), np.inf)
     shown = problem.units.known
     for number in range(MOST_ROUNDS):
         risk = record_risks(problem, shown)[row]
-        lower = household_caps(risk, goal.household, goal.limit * (1 - ROUNDING), free, floor)
+        lower = household_caps(risk, goal.household, goal.limit * (1 - ROUNDING), free, floor, goal.counts(risk))
         lower[~goal.above(risk)] = np.inf
         if number and not np.isfinite(lower).any():
             return shown
@@ -208,18 +211,21 @@ def lower_household_risk(
     raise TacitaError("the household risk could not be reached by suppression; recode first or ask for less.")
 
 
-def household_caps(risk: Floats, household: Ints, limit: float, free: Bools, floor: Floats) -> Floats:
+def household_caps(
+    risk: Floats, household: Ints, limit: float, free: Bools, floor: Floats, counts: Floats | float = 1.0
+) -> Floats:
     """By record: how much risk it may keep so that 1 - prod(1 - r) of its household is within the limit.
 
     Only the members with the highest risks are lowered, all to the same cap, but nobody below its `floor`, the risk of
-    showing as little as possible; infinite for everybody else. Where the limit is out of reach nothing is asked.
+    showing as little as possible; infinite for everybody else. Where the limit is out of reach nothing is asked. Of
+    several records of a person the riskiest `counts`.
     """
     # -log(1 - r) adds up over a household, so the level to which members are lowered is found by halving.
     room, load, least = _load(np.array(limit)), _load(risk), _load(floor * (1 + 1e-12))
 
     def within(level: Floats) -> Bools:
         lowered = np.where(free, np.minimum(load, np.maximum(level[household], least)), load)
-        return np.bincount(household, weights=lowered, minlength=len(level)) <= room
+        return np.bincount(household, weights=lowered * counts, minlength=len(level)) <= room
 
     low = np.zeros(int(household.max()) + 1)
     high = np.full(len(low), float(load.max()))

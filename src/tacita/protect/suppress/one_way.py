@@ -87,7 +87,9 @@ def sweep(
 ) -> tuple[Ints, int]:
     """What each unit shows so that one requirement holds for all that may be changed, and the looks that it took."""
     inside, waiting = shown & need.members, np.flatnonzero(problem.units.free)
-    place = _placing(problem, inside, need) if need.limits is None else _placing_with_limits(problem, inside, need)
+    # Groups of persons do not add up: one may be in several.
+    simple = need.limits is None and not len(problem.units.person)
+    place = (_placing if simple else _placing_one_by_one)(problem, inside, need)
     looks, all_units = 0, len(waiting)
     for members in _sets_of_sweep(problem, inside, need, variant):
         if not len(waiting):
@@ -139,7 +141,7 @@ def _placing(problem: Problem, inside: Ints, need: Requirement) -> Placing:
     return place
 
 
-def _placing_with_limits(problem: Problem, inside: Ints, need: Requirement) -> Placing:
+def _placing_one_by_one(problem: Problem, inside: Ints, need: Requirement) -> Placing:
     def place(waiting: Ints, members: int) -> tuple[Ints, int]:
         wanted = waiting[inside[waiting] & members == members]
         if not len(wanted):

@@ -67,6 +67,18 @@ def check_on(
 
 
 @compiled
+def groups_on(words: Words, mask: Words, shown: Ints, members: int, wanted: Ints) -> tuple[Slots, Slots, int]:
+    """By unit the group of wanted ones whose values it shows on a set of keys, or -1; by wanted one its; how many."""
+    values = np.empty((len(wanted), words.shape[1]), dtype=np.uint64)
+    slots, group, groups = _grouped(words, mask, wanted, values)
+    found = np.full(len(words), -1, dtype=np.int32)
+    for unit in range(len(words)):
+        if shown[unit] & members == members:
+            found[unit] = _group_of(words, unit, mask, slots, values)
+    return found, group, groups
+
+
+@compiled
 def place_on(
     words: Words,
     inside: Ints,
@@ -156,19 +168,24 @@ def _add_up(
     sums: Floats,
 ) -> None:
     """Add the records, and the weights, of rows that show a set of keys to the groups that have their values."""
+    for row in range(len(shows)):
+        group = _group_of(words, row, mask, slots, values) if shows[row] else -1
+        if group >= 0:
+            total[group] += records[row]
+            if len(weights):
+                sums[group] += weights[row]
+
+
+@compiled
+def _group_of(words: Words, row: int, mask: Words, slots: Slots, values: Words) -> int:
+    """The number of the group that has a row's values, or -1."""
     bits, last = 0, len(slots) - 1
     while (1 << bits) < len(slots):
         bits += 1
-    shift = np.uint64(64 - bits)
-    for row in range(len(shows)):
-        if shows[row]:
-            slot = np.int64(_mixed(words, row, mask) >> shift)
-            while slots[slot] >= 0 and not _alike(words, row, mask, values, slots[slot]):
-                slot = (slot + 1) & last
-            if slots[slot] >= 0:
-                total[slots[slot]] += records[row]
-                if len(weights):
-                    sums[slots[slot]] += weights[row]
+    slot = np.int64(_mixed(words, row, mask) >> np.uint64(64 - bits))
+    while slots[slot] >= 0 and not _alike(words, row, mask, values, slots[slot]):
+        slot = (slot + 1) & last
+    return int(slots[slot])
 
 
 @compiled

@@ -75,6 +75,7 @@ def _alike(units: Units, inside: Ints, members: int, wanted: Ints, need: Require
         words=units.words[rows],
         records=units.records[rows],
         weights=units.weights[rows] if len(units.weights) else units.weights,
+        person=units.person[rows] if len(units.person) else units.person,
     )
     shown = np.full(len(rows), members, dtype=np.int64)
     return enough(group, shown, members, np.searchsorted(rows, wanted), need.rows(rows), risk)

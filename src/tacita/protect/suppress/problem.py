@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.keys.matching import patterns
 from tacita.keys.source import distinct_keys
+from tacita.keys.units import riskiest_of_each
 from tacita.risk.identity.household_risk import at_least_one
 from tacita.risk.identity.negative_binomial import expected_reciprocal
 from tacita.scenario import MissingRule
@@ -18,6 +19,7 @@ from tacita.scenario import MissingRule
 Words = NDArray[np.uint64]
 
 NO_WEIGHTS = np.empty(0)
+NO_PERSONS = np.empty(0, dtype=np.int64)
 WORD_BITS = 64
 Risk = Callable[[Floats, Floats], Floats]
 """The risk of a correct link in a group, of its number of records and its sum of weights."""
@@ -50,7 +52,7 @@ def columns_of(members: int) -> list[int]:
 
 
 class Units(NamedTuple):
-    """Records with the same values on all keys, and alike in whether they may be changed."""
+    """Records with the same values on all keys, of one person, and alike in whether they may be changed."""
 
     codes: Codes
     """The keys, 0 for missing."""
@@ -66,6 +68,8 @@ class Units(NamedTuple):
     """The keys of each unit, packed into as few words as hold them."""
     fields: Words
     """By key and word: the bits that hold it."""
+    person: Ints = NO_PERSONS
+    """Whose records they are, in ascending order: persons are counted then. Empty: every record counts."""
 
     @property
     def known(self) -> Ints:
@@ -78,26 +82,32 @@ class Units(NamedTuple):
         mask: Words = np.bitwise_or.reduce(self.fields[inside], axis=0, initial=np.uint64(0))
         return mask
 
+    def size(self, rows: Ints) -> int:
+        """How many records some units have, or of how many persons they are."""
+        return len(np.unique(self.person[rows])) if len(self.person) else int(self.records[rows].sum())
+
     def total_cost(self, shown: Ints, costs: Sequence[float]) -> float:
         """What the suppressed cells cost."""
         gone = self.known & ~shown
         return float(sum(cost * self.records[gone >> column & 1 == 1].sum() for column, cost in enumerate(costs)))
 
 
-def units_of(codes: Codes, free: Bools, weights: Floats | None = None, apart: Ints | None = None) -> Units:
-    """The units of a file; records with different numbers in `apart` are never in one unit."""
-    columns: list[Codes] = [codes[:, column] for column in range(codes.shape[1])]
-    columns.append(free.astype(np.uint32))
-    if apart is not None:
-        columns.append(np.asarray(apart, dtype=np.uint32))
+def units_of(
+    codes: Codes, free: Bools, weights: Floats | None = None, apart: Ints | None = None, person: Ints | None = None
+) -> Units:
+    """The units of a file; records of different persons, or with different numbers in `apart`, are never in one."""
+    whose = np.zeros(len(codes)) if person is None else person
+    others = [free] if apart is None else [free, apart]
+    columns = [np.asarray(column, dtype=np.uint32) for column in (whose, *codes.T, *others)]
     row, distinct = distinct_keys(columns, [int(column.max(initial=0)) for column in columns])
-    count = len(distinct)
+    count, persons, distinct = len(distinct), distinct[:, 0].astype(np.int64), distinct[:, 1:]
     summed = NO_WEIGHTS
     if weights is not None:
         summed = np.bincount(row, weights=weights, minlength=count).astype(np.float64)
     keys = np.ascontiguousarray(distinct[:, : codes.shape[1]])
     free = distinct[:, codes.shape[1]] > 0
-    return Units(keys, np.bincount(row, minlength=count), summed, free, row, *_packed(keys))
+    records = np.bincount(row, minlength=count)
+    return Units(keys, records, summed, free, row, *_packed(keys), NO_PERSONS if person is None else persons)
 
 
 def _packed(codes: Codes) -> tuple[Words, Words]:
@@ -141,10 +151,12 @@ def link_risk(ratio: float | None, model: str = "M3") -> Risk:
     return risk
 
 
-def attack_probabilities(model: str, size: int, probability: float | None, weights: Floats | None) -> Floats:
+def attack_probabilities(
+    model: str, size: int, probability: float | None, weights: Floats | None, persons: int | None = None
+) -> Floats:
     """By record: the probability that the intruder tries it; under M2 that is part of the risk of a link."""
     if model == "M1":
-        return np.full(size, 1.0 / size)
+        return np.full(size, 1.0 / (persons or size))
     if model == "M4":
         return np.full(size, float(probability or 0.0))
     if model == "M5" and weights is not None:
@@ -208,11 +220,20 @@ class HouseholdLimit(NamedTuple):
     """The number of the household, by record or by unit."""
     attack: Floats
     """By record, or by unit: the probability that the intruder tries it."""
+    person: Ints | None = None
+    """Whose record, or unit, it is, where persons have several."""
 
     def above(self, risk: Floats) -> Bools:
         """Records whose household is above the limit, of the risk of each record."""
-        found: Bools = (at_least_one(risk, self.household, int(self.household.max()) + 1) > self.limit)[self.household]
+        together = at_least_one(risk * self.counts(risk), self.household, int(self.household.max()) + 1)
+        found: Bools = (together > self.limit)[self.household]
         return found
+
+    def counts(self, risk: Floats) -> Floats:
+        """1 for records by which a member counts: of several of one person the riskiest."""
+        if self.person is None:
+            return np.ones(len(risk))
+        return np.bincount(riskiest_of_each(risk, self.person, self.household), minlength=len(risk)).astype(np.float64)
 
 
 class Request(NamedTuple):
@@ -234,6 +255,8 @@ class Request(NamedTuple):
     goal: HouseholdLimit | None = None
     kept: int = 0
     """Keys that are never suppressed, as bits; they have no missing values."""
+    person: Ints | None = None
+    """Whose record it is (a person, a firm), where one has several: persons count then, not records."""
 
     @property
     def changeable(self) -> Bools:
@@ -270,11 +293,11 @@ def problem_of(request: Request) -> Problem:
     if request.strata is not None:
         bit = 1 << codes.shape[1]
         codes = np.column_stack([codes, request.strata]).astype(np.uint32)
-    units = units_of(codes, request.changeable, request.weights, _apart(request))
+    units = units_of(codes, request.changeable, request.weights, _apart(request), request.person)
     # Any record of a unit: they have the same limits, and with households each is a unit of its own.
     record = np.empty(len(units.codes), dtype=np.int64)
     record[units.row] = np.arange(len(units.row))
-    shared = request.shared
+    shared, person = request.shared, None if request.person is None else request.person[record]
     return Problem(
         units,
         [need._replace(members=need.members | bit).rows(record) for need in request.needs],
@@ -284,7 +307,7 @@ def problem_of(request: Request) -> Problem:
         None if shared is None else shared._replace(household=shared.household[record]),
         None
         if goal is None
-        else HouseholdLimit(goal.members | bit, goal.limit, goal.household[record], goal.attack[record]),
+        else HouseholdLimit(goal.members | bit, goal.limit, goal.household[record], goal.attack[record], person),
         request.kept | bit,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.keys.matching import Keys
 from tacita.keys.missing_rules import matching_counts
 from tacita.keys.source import WEIGHT_BITS, distinct_keys, group_sums, shown_fully
+from tacita.keys.units import counted_units, entries
 from tacita.progress import Progress, no_progress
 from tacita.protect.suppress.problem import WORK, Problem, Units, columns_of, suppressed
 from tacita.risk.identity.household_risk import at_least_one
@@ -21,21 +23,25 @@ MOST_RECOUNTS = 150
 """So often the file is counted again to see which cells can be shown again."""
 
 
-def frequencies(codes: Codes, records: Ints, weights: Floats, members: int, rule: MissingRule) -> tuple[Floats, Floats]:
-    """By row: the records, and the sum of weights, that count for it on some keys; no weights: the records twice."""
-    keys, row, carried = _key_totals(codes[:, columns_of(members)], records, weights)
-    counted = matching_counts(keys.codes, keys, rule, carried)[row]
+def frequencies(codes: Codes, units: Units, members: int, rule: MissingRule) -> tuple[Floats, Floats]:
+    """By unit, if units show `codes`: what counts for it on some keys, and the weights; no weights: the first twice."""
+    row, keys, count = _counting(codes[:, columns_of(members)], units, rule)
+    counted = count(keys)[row]
     return counted[:, 0], counted[:, -1]
 
 
-def _key_totals(codes: Codes, records: Ints, weights: Floats) -> tuple[Keys, Ints, Ints]:
-    """The distinct keys with what they carry, by row its key, and the records of each key."""
+def _counting(codes: Codes, units: Units, rule: MissingRule) -> tuple[Ints, Codes, Callable[[Codes], Floats]]:
+    """By unit its key, the distinct keys, and the function that says what counts for any key."""
     row, keys = distinct_keys(list(codes.T), [int(column.max(initial=0)) for column in codes.T])
-    carried = np.bincount(row, weights=records, minlength=len(keys)).astype(np.int64)
-    totals = carried[:, None]
-    if len(weights):
-        totals = np.column_stack([carried, group_sums(weights, row, len(keys), WEIGHT_BITS)])
-    return Keys(keys, totals), row, carried
+    records = np.bincount(row, weights=units.records, minlength=len(keys)).astype(np.int64)
+    weights = units.weights if len(units.weights) else None
+    if len(units.person):
+        given = entries(row, units.person, weights, units.records)
+        return row, keys, lambda targets: counted_units(targets, keys, records, given, rule)
+    totals = records[:, None]
+    if weights is not None:
+        totals = np.column_stack([records, group_sums(weights, row, len(keys), WEIGHT_BITS)])
+    return row, keys, lambda targets: matching_counts(targets, Keys(keys, totals), rule, records)
 
 
 def unsafe_units(problem: Problem, shown: Ints, progress: Progress = no_progress) -> Bools:
@@ -44,7 +50,7 @@ def unsafe_units(problem: Problem, shown: Ints, progress: Progress = no_progress
     codes, out = suppressed(units.codes, shown), np.zeros(len(shown), dtype=bool)
     for number, need in enumerate(needs):
         progress(number / len(needs), WORK)
-        f, weight = frequencies(codes, units.records, units.weights, need.members, problem.rule)
+        f, weight = frequencies(codes, units, need.members, problem.rule)
         out |= f < need.k
         if need.limits is not None and risk is not None:
             out |= risk(f, weight) > need.limits
@@ -56,7 +62,7 @@ def record_risks(problem: Problem, shown: Ints) -> Floats:
     units, goal, risk = problem.units, problem.goal, problem.risk
     assert goal is not None and risk is not None
     codes = suppressed(units.codes, shown)
-    return goal.attack * risk(*frequencies(codes, units.records, units.weights, goal.members, problem.rule))
+    return goal.attack * risk(*frequencies(codes, units, goal.members, problem.rule))
 
 
 def above_household_limit(problem: Problem, shown: Ints) -> Bools:
@@ -94,13 +100,17 @@ def counts_in_trials(
     """By watched row: the records, and the sum of weights, that count for it if its trial's changed rows are shown so.
 
     One record of each changed unit changes. Everybody is counted as now, less what the changed ones give now and more
-    what they would give: all trials at once, by the same code as every measure.
+    what they would give: all trials at once, by the same code as every measure. Of persons only the own one of a
+    watched row is counted anew: who relies on more is counted again before it is released.
     """
     columns = columns_of(members)
     now = suppressed(units.codes, shown)[:, columns]
-    keys, _, carried = _key_totals(now, units.records, units.weights)
     targets = suppressed(units.codes[watched.unit], watched.shows)[:, columns]
-    counted = matching_counts(targets, keys, rule, carried)
+    counted = _counting(now, units, rule)[2](targets)
+    if len(units.person):
+        more = 1.0 - _own_part(units, watched.unit, targets, now, rule)
+        mean = units.weights[watched.unit] / units.records[watched.unit] if len(units.weights) else 1.0
+        return counted[:, 0] + more, counted[:, -1] + more * mean
     first = np.searchsorted(changed.trial, watched.trial, side="left")
     size = np.searchsorted(changed.trial, watched.trial, side="right") - first
     pair = np.repeat(np.arange(len(watched.trial)), size)
@@ -113,6 +123,16 @@ def counts_in_trials(
         return f, f
     weight = more * units.weights[unit] / units.records[unit]
     return f, counted[:, -1] + np.bincount(pair, weights=weight, minlength=len(targets))
+
+
+def _own_part(units: Units, watched: Ints, targets: Codes, now: Codes, rule: MissingRule) -> Floats:
+    """By watched unit: how much its own person counts for it by what the person's units show now."""
+    first, end = (np.searchsorted(units.person, units.person[watched], side=side) for side in ("left", "right"))
+    pair = np.repeat(np.arange(len(watched)), end - first)
+    other = np.arange(len(pair)) - np.repeat(np.cumsum(end - first) - end, end - first)
+    part = np.zeros(len(watched))
+    np.maximum.at(part, pair, contribution(targets[pair], now[other], rule))
+    return part
 
 
 def contribution(targets: Codes, others: Codes, rule: MissingRule) -> Floats:
@@ -189,7 +209,9 @@ def _within_household_limit(problem: Problem, shown: Ints, rows: Rows, safe: Boo
     # Members come in the order of their units, so each changed row is found among those of its trial.
     shows[place] = changed.shows
     f, weight = counts_in_trials(problem.units, shown, changed, Rows(unit, shows, number), goal.members, problem.rule)
-    together = at_least_one(goal.attack[unit] * risk(f, weight), number, len(trial))
+    members = goal._replace(household=number, person=None if goal.person is None else goal.person[unit])
+    each = goal.attack[unit] * risk(f, weight)
+    together = at_least_one(each * members.counts(each), number, len(trial))
     safe[trial[together > goal.limit * (1 + CLOSE)]] = False
 
 

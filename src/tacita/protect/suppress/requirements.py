@@ -121,26 +121,27 @@ def demands_of(needs: Sequence[Requirement]) -> Demands:
 
 
 def counted(units: Units, shown: Ints, members: int, wanted: Ints) -> tuple[Ints, Floats]:
-    """For each wanted unit the records, and the sum of weights, that show the same on a set of keys."""
+    """For each wanted unit, itself included: the records or persons, and weights, that show the same on some keys."""
     # Numba loads when the first file is suppressed, not with the package.
-    from tacita.protect.suppress.one_way_loops import counts_on
+    from tacita.keys.unit_loops import units_in_groups
+    from tacita.protect.suppress.one_way_loops import counts_on, groups_on
 
-    return counts_on(units.words, units.mask(members), shown, units.records, units.weights, members, wanted)
+    mask, records, weights = units.mask(members), units.records, units.weights
+    if len(units.person):
+        group, of_wanted, groups = groups_on(units.words, mask, shown, members, wanted)
+        return units_in_groups(group, units.person, records, weights, wanted, of_wanted, groups)
+    f, weight = counts_on(units.words, mask, shown, records, weights, members, wanted)
+    itself = shown[wanted] & members != members
+    return f + records[wanted] * itself, weight + weights[wanted] * itself if len(weight) else weight
 
 
 def enough(units: Units, shown: Ints, members: int, wanted: Ints, need: Requirement, risk: Risk | None = None) -> Bools:
-    """Which units would be safe if they showed exactly `members` of the keys of a requirement.
-
-    A unit that does not show them yet counts itself besides.
-    """
+    """Which units would be safe if they showed exactly `members` of the keys of a requirement."""
     f, weight = counted(units, shown, members, wanted)
-    itself = shown[wanted] & members != members
-    f = f + units.records[wanted] * itself
     safe: Bools = f >= need.k
     if need.limits is not None and risk is not None:
         count = f.astype(np.float64)
-        total = weight + units.weights[wanted] * itself if len(weight) else count
-        safe &= risk(count, total) <= need.limits[wanted]
+        safe &= risk(count, weight if len(weight) else count) <= need.limits[wanted]
     return safe
 
 
@@ -161,6 +162,10 @@ def meeting(
         for members, k in demands.of(each):
             k_by_set.setdefault(members, np.zeros(len(patterns), dtype=np.int64))[index] = k
     for members, k_by_pattern in k_by_set.items():
+        if len(units.person):
+            part = np.flatnonzero(safe & (k_by_pattern[pattern] > 0))
+            safe[part] = counted(units, shown, members, wanted[part])[0] >= k_by_pattern[pattern[part]]
+            continue
         check_on(units.words, units.mask(members), shown, units.records, members, wanted, pattern, k_by_pattern, safe)
     for need in needs:
         if need.limits is not None:
@@ -246,7 +251,8 @@ def agreements(problem: Problem, shown: Ints, rows: Ints, members: int, k: int |
         common = int(shown[row]) & members
         while common & ~fixed:
             further = (records > 0) & (agree & common != common)
-            enough_agree = k is not None and units.records[row] + records[agree & common == common].sum() >= k
+            there = others[(records > 0) & (agree & common == common)]
+            enough_agree = k is not None and units.size(np.append(there, row)) >= k
             if enough_agree or not further.any():
                 break
             common &= int(agree[np.argmax(np.where(further, worth, -1.0))])

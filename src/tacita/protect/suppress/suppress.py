@@ -28,11 +28,11 @@ from tacita.scenario import Scenario
 class Suppress(CellStep):
     """Suppress as few cells of the keys as it takes until every record is safe (local suppression).
 
-    Every record must count at least `k` records under the scenario's missing-value rule, on all keys of every key set,
-    or with `combs` on every combination of so many keys. With `risk` or `household_risk` no record or household may be
-    easier to re-identify than that instead (give `k` too to have both). Cells are suppressed only in records that are
-    unsafe: from the start, or since cells of a record with the same keys were suppressed. The outcome is counted again,
-    and a record that is still unsafe is an error.
+    Every record must count at least `k` records (units, where the scenario's `person` repeats) under the scenario's
+    missing-value rule, on all keys of every key set, or with `combs` on every combination of so many keys. With `risk`
+    or `household_risk` no record or household may be easier to re-identify than that instead (give `k` too to have
+    both). Cells are suppressed only in records that are unsafe: from the start, or since cells of a record with the
+    same keys were suppressed. The outcome is counted again, and a record that is still unsafe is an error.
 
     Which cells go: those that cost least. Without `importance` every cell costs 1; with it, q + 1 - rank. The
     missing-value rule must be `one_way`, `own_category`, `wildcard` or `partial(c)` with a number.
@@ -76,7 +76,7 @@ class Suppress(CellStep):
     ] = field(default=True, kw_only=True)
 
     selects_itself: ClassVar[bool] = True
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     @property
     def adds_missing(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -54,7 +54,9 @@ def task_of(asked: Suppress, data: Data, scenario: Scenario, policy: Policy, fre
     if not keys:
         raise TacitaError("all keys are strata, which are never suppressed; name strata that are not keys.")
     weights = population_weights(data, scenario)
-    attack = attack_probabilities(scenario.attack, len(data), scenario.attack_probability, weights)
+    person = repeated_units(data, scenario)
+    units = len(data) if person is None else int(person.max()) + 1
+    attack = attack_probabilities(scenario.attack, len(data), scenario.attack_probability, weights, units)
     costs = dict(zip(names, costs_of(names, _ranks(asked.importance, data, scenario, names)), strict=True))
     limited = risk is not None or household_risk is not None
     kept, remarks = _never_suppressed(keys, data)
@@ -66,14 +68,15 @@ def task_of(asked: Suppress, data: Data, scenario: Scenario, policy: Policy, fre
         strata=_stratum_numbers(strata, data) if strata else None,
         free=free,
         weights=weights if limited else None,
-        risk=link_risk(None if weights is not None else _population_ratio(scenario, len(data)), scenario.attack)
+        risk=link_risk(None if weights is not None else _population_ratio(scenario, units), scenario.attack)
         if limited
         else None,
         shared=_household_variables(asked, keys, data, scenario),
         goal=_household_limit(household_risk, next(iter(sets.values())), keys, data, scenario, attack),
         kept=kept,
+        person=person,
     )
-    return Task(keys, request, (*remarks, *_records_not_units(data, scenario, asked.k or policy.k)))
+    return Task(keys, request, remarks)
 
 
 def _key_sets(asked: Suppress, scenario: Scenario) -> dict[str, KeySet]:
@@ -204,14 +207,6 @@ def _never_suppressed(keys: tuple[str, ...], data: Data) -> tuple[int, tuple[str
     names = [name for name in keys if "" in data.variable(name).not_applicable]
     said = f"not suppressed, since a blank there means not applicable: {check.quoted(names)}" if names else ""
     return bits(keys.index(name) for name in names), ((said,) if said else ())
-
-
-def _records_not_units(data: Data, scenario: Scenario, k: int | None) -> Iterator[str]:
-    """Where units have several records: k counts records here, and what would make sure of k units."""
-    unit = repeated_units(data, scenario)
-    if unit is not None and k is not None:
-        most = int(np.bincount(unit).max())
-        yield f"k counts records, and a unit has up to {most:,}: k = {(k - 1) * most + 1:,} makes sure of {k:,} units"
 
 
 def _population_ratio(scenario: Scenario, size: int) -> float:

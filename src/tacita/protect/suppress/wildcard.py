@@ -73,7 +73,7 @@ def _coverage(problem: Problem) -> Floats:
     units = problem.units
     least = np.full(len(units.codes), np.inf)
     for need in problem.needs:
-        f, _ = frequencies(units.codes, units.records, units.weights, need.members, problem.rule)
+        f, _ = frequencies(units.codes, units, need.members, problem.rule)
         least = np.minimum(least, f / need.k)
     return least
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.compiled import compiled
+from tacita.keys.unit_loops import units_that_match
 from tacita.protect.suppress.problem import Units, Words
 
 SLOTS = 1 << 25
@@ -36,6 +37,9 @@ class Tables(NamedTuple):
     records: Floats
     weights: Floats
     """By unit; empty where no weights are asked for."""
+    person: Ints
+    person_records: Ints
+    """By unit: whose it is, in ascending order, and its records, each unit counting 1; empty where records count."""
     words: Words
     masks: Words
     """By set of keys and word: the bits that hold it."""
@@ -78,11 +82,13 @@ def tables_of(
     for column in range(keys):
         masks[sets >> column & 1 > 0] |= units.fields[column]
         ternary += (sets >> column & 1) * 3**column
+    records = np.ones(size) if len(units.person) else units.records.astype(np.float64)
     none, nobody = np.full(len(sets), -1), np.full(size, -1)
     made = Tables(
-        codes=units.codes, known=known, shown=shown, records=units.records.astype(np.float64), weights=weights,
-        words=units.words, masks=masks, ternary=ternary, built=np.zeros(3**keys, dtype=np.int64), last=none,
-        tables=np.zeros_like(none), present=np.empty_like(none), first=none.copy(), following=nobody,
+        codes=units.codes, known=known, shown=shown, records=records, weights=weights, person=units.person,
+        person_records=units.records, words=units.words, masks=masks, ternary=ternary,
+        built=np.zeros(3**keys, dtype=np.int64), last=none, tables=np.zeros_like(none),
+        present=np.empty_like(none), first=none.copy(), following=nobody,
         previous=nobody.copy(), hashes=np.zeros(slots, dtype=np.uint64), slot_records=np.zeros(slots),
         slot_weights=np.zeros(slots if len(weights) else 0), asked=asked, reach=reach,
         numbers=np.array([0, 0, SLOTS // (3 * size), 0]),
@@ -250,4 +256,8 @@ def counted(tables: Tables, unit: int, missing: int, members: int, factor: float
     # Ten times 0.3 is 3 and not 3 less rounding (`tacita.keys.matching`).
     nearest = np.rint(total)
     total = nearest if abs(total - nearest) <= 1e-13 * total else total
+    # There are no more persons than units.
+    if len(tables.person) and (total >= enough or enough == np.inf):
+        whose = tables.person, tables.person_records, tables.weights
+        return units_that_match(tables.words, tables.masks, tables.shown, *whose, unit, mine, members, factor, enough)
     return total, whole_weight + factor * part_weight

@@ -47,15 +47,39 @@ def histogram(table: KeyTable, sensitive: Codes) -> Histogram:
 
 def sub_histogram(table: KeyTable, sensitive: Codes, others: list[Codes]) -> tuple[Histogram, Ints]:
     """The same inside sub-groups that agree on other variables, and the key that each sub-group belongs to."""
-    columns: list[Ints] = [np.asarray(column, dtype=np.int64) for column in (table.row, *others, sensitive)]
-    sizes = [len(table.codes), *(int(codes.max()) + 1 for codes in others), int(sensitive.max()) + 1]
+    units = [] if table.unit is None else [table.unit]
+    columns: list[Ints] = [np.asarray(each, dtype=np.int64) for each in (table.row, *others, sensitive, *units)]
+    sizes = [len(table.codes), *(int(column.max()) + 1 for column in columns[1:])]
     numbers = combined(columns, sizes, table.size)
     _, first, count = np.unique(numbers, return_index=True, return_counts=True)
     own = [column[first] for column in columns]
     target, place, factor = _expanded(table, own[0])
     amounts = count[place] * factor
     rows = [target, *(column[place] for column in own[1:])]
-    return _added_up(rows, sizes, amounts)
+    if units:
+        rows, amounts = _once_each(rows, sizes, factor)
+    return _added_up(rows, sizes[: len(rows)], amounts)
+
+
+def _once_each(rows: list[Ints], sizes: list[int], factor: Floats) -> tuple[list[Ints], Floats]:
+    """Every value of a unit, the last column, once in each group, by the record that counts most."""
+    _, first, inverse = np.unique(combined(rows, sizes, len(factor)), return_index=True, return_inverse=True)
+    most = np.zeros(len(first))
+    np.maximum.at(most, inverse, factor)
+    return [column[first] for column in rows[:-1]], most
+
+
+def several_values(table: KeyTable, values: Histogram) -> str:
+    """Why sensitive values say nothing where units have several records: one has different values in a group.
+
+    Empty if none has: then every unit counts once in a group, by its value.
+    """
+    if table.unit is None or not (values.total > table.sample_count * (1 + 1e-9)).any():
+        return ""
+    return (
+        "units have several records here, and some have different sensitive values in one group: a unit would hide "
+        "behind itself; measure a file with one record per unit."
+    )
 
 
 def _expanded(table: KeyTable, key: Ints) -> tuple[Ints, Ints, Floats]:

@@ -16,7 +16,7 @@ from tacita.keys.table import KeyTable, key_table
 from tacita.measures import at_least, measure
 from tacita.parameters import Above, Doc
 from tacita.result import Result, Table
-from tacita.risk.attribute.groups import Histogram, histogram, sub_histogram
+from tacita.risk.attribute.groups import Histogram, histogram, several_values, sub_histogram
 from tacita.scenario import Scenario
 
 KINDS = ("distinct", "entropy", "recursive")
@@ -89,6 +89,8 @@ class LDiversity(Result):
     variable."""
     multi_recursive: Floats | None
     """The same for recursive (c, l)."""
+    not_valid: str = ""
+    """Why groups of equal keys say nothing; empty if they do."""
 
     def least(self, kind: str = "distinct") -> dict[str, float]:
         """By variable: the smallest l of the file."""
@@ -97,11 +99,6 @@ class LDiversity(Result):
     def records_below(self, name: str, limit: float = 2, kind: str = "distinct") -> int:
         """How many records are in groups with a smaller l."""
         return int(self.table.records[getattr(self, kind)[name] < limit].sum())
-
-    @property
-    def not_valid(self) -> str:
-        """Why groups of equal keys say nothing; empty if they do."""
-        return self.table.records_not_valid
 
     def smallest(self, kind: str = "distinct") -> float:
         """The smallest l of any variable."""
@@ -231,4 +228,5 @@ def l_diversity(
         recursive={name: recursive(each, c) for name, each in values.items()},
         multi_entropy=None if multi is None else multi[0],
         multi_recursive=None if multi is None else multi[1],
+        not_valid=table.keys_not_valid or max(several_values(table, each) for each in values.values()),
     )

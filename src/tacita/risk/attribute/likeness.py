@@ -13,7 +13,7 @@ from tacita.keys.table import KeyTable, key_table
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc
 from tacita.result import Result, Table
-from tacita.risk.attribute.groups import Histogram, histogram
+from tacita.risk.attribute.groups import Histogram, histogram, several_values
 from tacita.risk.attribute.l_diversity import sensitive_categories
 from tacita.risk.attribute.t_closeness import file_shares
 from tacita.scenario import Scenario
@@ -69,16 +69,13 @@ class Likeness(Result):
     """By variable and key: the same over the values that occur in the group, as other programs report it."""
     alpha: dict[str, Floats]
     """By variable and key: the share of the most frequent value, the alpha of (alpha, k)-anonymity."""
+    not_valid: str = ""
+    """Why groups of equal keys say nothing; empty if they do."""
 
     @property
     def k(self) -> float:
         """The smallest group: the k of (alpha, k)-anonymity."""
         return float(self.table.sample_count.min())
-
-    @property
-    def not_valid(self) -> str:
-        """Why groups of equal keys say nothing; empty if they do."""
-        return self.table.records_not_valid
 
     def worst(self, kind: str = "beta") -> float:
         """The greatest value of a kind of any variable."""
@@ -145,12 +142,14 @@ def likeness(
     """
     table = key_table(data, scenario, keys)
     parts: dict[str, dict[str, Floats]] = {kind: {} for kind in KINDS}
+    not_valid = table.keys_not_valid
     for name in sensitive_categories(data, scenario, sensitive):
         codes = data.coded(name).codes
-        values, file = histogram(table, codes), file_shares(codes)
+        values, file = histogram(table, codes), file_shares(codes, table.unit)
+        not_valid = not_valid or several_values(table, values)
         parts["beta"][name] = relative_gain(values, file)
         parts["enhanced"][name] = enhanced_gain(values, file)
         parts["delta_present"][name] = log_ratio(values, file)
         parts["delta"][name] = np.where(lacks_a_value(values, file), np.inf, parts["delta_present"][name])
         parts["alpha"][name] = greatest_share(values)
-    return Likeness(table, **parts)
+    return Likeness(table, **parts, not_valid=not_valid)

@@ -8,18 +8,21 @@ from typing import Annotated, Any
 import numpy as np
 
 from tacita import frame
-from tacita.arrays import Codes, Floats
+from tacita.arrays import Codes, Floats, Ints
 from tacita.keys.table import KeyTable, key_table
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc
 from tacita.result import Result, Table
-from tacita.risk.attribute.groups import Histogram, histogram
+from tacita.risk.attribute.groups import Histogram, histogram, several_values
 from tacita.risk.attribute.l_diversity import sensitive_names
 from tacita.scenario import Scenario
 
 
-def file_shares(codes: Codes) -> Floats:
-    """The share of each value in the file, by code."""
+def file_shares(codes: Codes | Ints, unit: Ints | None = None) -> Floats:
+    """The share of each value in the file, by code; where units have several records each of a unit's values once."""
+    if unit is not None:
+        units = int(unit.max()) + 1
+        codes = np.unique(codes.astype(np.int64) * units + unit) // units
     return np.bincount(codes) / len(codes)
 
 
@@ -75,11 +78,8 @@ class TCloseness(Result):
     """By variable and key."""
     scale: dict[str, str]
     """How each variable was compared: nominal, ordinal or numeric."""
-
-    @property
-    def not_valid(self) -> str:
-        """Why groups of equal keys say nothing; empty if they do."""
-        return self.table.records_not_valid
+    not_valid: str = ""
+    """Why groups of equal keys say nothing; empty if they do."""
 
     @property
     def greatest(self) -> float:
@@ -137,10 +137,12 @@ def t_closeness(
     {'disease': 0.25}
     """
     table = key_table(data, scenario, keys)
-    distance, scale = {}, {}
+    distance, scale, not_valid = {}, {}, table.keys_not_valid
     for name in sensitive_names(data, scenario, sensitive):
         codes = data.coded(name).codes
         scale[name] = data.scale(name)
         between = nominal_distance if scale[name] == "nominal" else ordered_distance
-        distance[name] = between(histogram(table, codes), file_shares(codes))
-    return TCloseness(table, distance, scale)
+        values = histogram(table, codes)
+        distance[name] = between(values, file_shares(codes, table.unit))
+        not_valid = not_valid or several_values(table, values)
+    return TCloseness(table, distance, scale, not_valid)

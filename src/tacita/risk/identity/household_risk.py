@@ -14,6 +14,7 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.source import SMALL_BITS, as_float, group_sums
+from tacita.keys.units import riskiest_of_each
 from tacita.measures import measure
 from tacita.result import Result, Verdict, number, percent
 from tacita.risk.identity.individual_risk import IndividualRisk, Spread, individual_risk, risk_verdicts, spread
@@ -128,10 +129,7 @@ def _once_each(risk: IndividualRisk, household: Ints) -> Ints:
     unit = risk.table.unit
     if unit is None:
         return np.arange(len(household), dtype=np.int64)
-    order = np.lexsort((-risk.risk, unit, household))
-    first = (np.diff(household[order], prepend=-1) != 0) | (np.diff(unit[order], prepend=-1) != 0)
-    once: Ints = order[first]
-    return once
+    return riskiest_of_each(risk.risk, unit, household)
 
 
 def _check_constant(data: Data, scenario: Scenario, household: Ints, count: int) -> None:
