@@ -58,6 +58,7 @@ _HOMES = {
     "TrimWeights": "tacita.protect.weights.trim_weights",
     "WeightNoise": "tacita.protect.weights.weight_noise",
     "Recalibrate": "tacita.protect.weights.recalibrate",
+    "Microaggregate": "tacita.protect.microaggregate.microaggregate",
     "Rules": "tacita.rules",
     "EditRule": "tacita.rules",
     "Total": "tacita.rules",
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from tacita.protect.code_outliers import CodeOutliers as CodeOutliers
     from tacita.protect.generalise.generalise import Generalise as Generalise
     from tacita.protect.group_rare import GroupRare as GroupRare
+    from tacita.protect.microaggregate.microaggregate import Microaggregate as Microaggregate
     from tacita.protect.new_identifiers import NewIdentifiers as NewIdentifiers
     from tacita.protect.random_order import RandomOrder as RandomOrder
     from tacita.protect.recode.hierarchies import Hierarchy as Hierarchy

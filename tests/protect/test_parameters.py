@@ -28,6 +28,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "weight_noise": {"sd": 0.1},
     "trim_weights": {"most": 3},
     "recalibrate": {"variables": ["x"]},
+    "microaggregate": {"variables": ["x"]},
 }
 ODD: list[Any] = [
     *(None, 0, -1, 5, 2.5, math.inf, math.nan, True, "", "x", "a\nb", b"b", [], (), {}, [1], ["a"], [None], [[1]]),

@@ -31,6 +31,7 @@ OWN = {
     "trim_weights": "tacita.protect.weights.trim_weights:TrimWeights",
     "weight_noise": "tacita.protect.weights.weight_noise:WeightNoise",
     "recalibrate": "tacita.protect.weights.recalibrate:Recalibrate",
+    "microaggregate": "tacita.protect.microaggregate.microaggregate:Microaggregate",
 }
 """Tacita's steps by kind, and where each is: a new one is added here. Nothing is imported before it is asked for."""
 

@@ -1,0 +1,96 @@
+"""Groups of records of which some have missing values: never across what is missing, unless few share it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacita import check
+from tacita.arrays import Bools, Floats, Ints
+from tacita.check import TacitaError
+from tacita.distance.distances import distances, euclidean, standard_weight
+from tacita.progress import Progress, no_progress, part
+from tacita.protect.microaggregate.diversity import merged_until_diverse
+from tacita.protect.microaggregate.methods import Choice, Records, groups_of
+
+
+class Grouped(NamedTuple):
+    """Groups of records."""
+
+    group: Ints
+    """By record: its group, from 0 on; -1 if all of its values are missing."""
+    joined: int
+    """Records that share what is missing with fewer than k others and joined a group of records that show more."""
+    merged: int
+    """Groups that were merged with another, for want of different values of the sensitive variable."""
+
+
+def grouped(
+    values: Floats,
+    number: Ints,
+    choice: Choice,
+    sensitive: Ints | None = None,
+    distinct: int = 1,
+    progress: Progress = no_progress,
+) -> Grouped:
+    """Groups of at least k records, of NaN where missing, with `distinct` values of a sensitive variable in each.
+
+    Records that miss the same variables are grouped among themselves, on the variables that they show. Where fewer than
+    k miss the same, each joins the group whose mean is nearest on the variables that it shows, among the groups that
+    show them all and maybe more. So whatever a record shows, all of it together is shown alike by k records or more.
+    """
+    weight, centre = scales(values)
+    shown = ~np.isnan(values)
+    patterns, pattern, size = np.unique(shown, axis=0, return_inverse=True, return_counts=True)
+    pattern = pattern.reshape(-1)
+    group = np.full(len(values), -1)
+    large = [at for at in range(len(patterns)) if size[at] >= choice.k and patterns[at].any()]
+    merged, done = 0, 0
+    for at in large:
+        rows, columns = np.flatnonzero(pattern == at), np.flatnonzero(patterns[at])
+        given = Records(values[np.ix_(rows, columns)], number[rows], weight[columns], centre[columns])
+        share = part(progress, done / len(values), (done + len(rows)) / len(values))
+        own = groups_of(given, choice, share)
+        if sensitive is not None:
+            own, fewer = merged_until_diverse(given.values, own, given.metric, sensitive[rows], distinct)
+            merged += fewer
+        group[rows] = own + group.max() + 1
+        done += len(rows)
+    few = np.flatnonzero(shown.any(axis=1) & (group < 0))
+    group[few] = _joined(values, weight, shown, group, few, choice.k)
+    return Grouped(group, len(few), merged)
+
+
+def scales(values: Floats) -> tuple[Floats, Floats]:
+    """By variable: 1 / standard deviation and mean of the values that are not missing; 0 and 0 if there are none."""
+    columns = [column[~np.isnan(column)] for column in values.T]
+    weight = [float(standard_weight(column[:, None])[0]) for column in columns]
+    return np.array(weight), np.array([float(column.mean()) if len(column) else 0.0 for column in columns])
+
+
+def _joined(values: Floats, weight: Floats, shown: Bools, group: Ints, few: Ints, k: int) -> Ints:
+    """By record of `few`: the group that it joins."""
+    if not len(few):
+        return np.empty(0, np.int64)
+    there = np.flatnonzero(group >= 0)
+    first = there[np.unique(group[there], return_index=True)[1]]
+    size = np.bincount(group[there])
+    means = np.stack([np.bincount(group[there], column[there]) for column in values.T], axis=1) / size[:, None]
+    joined = np.full(len(few), -1)
+    for place, row in enumerate(few):
+        columns = np.flatnonzero(shown[row])
+        possible = np.flatnonzero(shown[first][:, columns].all(axis=1))
+        if len(possible):
+            near, own = (
+                means[np.ix_(possible, columns)],
+                np.broadcast_to(values[row, columns], (len(possible), len(columns))),
+            )
+            joined[place] = possible[distances(near, own, euclidean(weight[columns])).argmin()]
+    alone = int((joined < 0).sum())
+    if alone:
+        raise TacitaError(
+            f"{check.counted(alone, 'record shows', 'records show')} numbers that fewer than {k} records show "
+            f"together; microaggregate fewer variables at once, choose a smaller k or larger strata."
+        )
+    return joined
