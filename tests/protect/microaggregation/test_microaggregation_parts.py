@@ -29,7 +29,7 @@ def slow_average(members: list[float], average: str, trim: float, weights: list[
         cut = math.floor(trim * len(ordered))
         return statistics.fmean(ordered[cut : len(ordered) - cut])
     if average == "one_step":
-        reach = 3 * statistics.median(abs(value - median) for value in ordered)
+        reach = 3 * 1.4826 / 1.486 * statistics.median(abs(value - median) for value in ordered)
         return statistics.fmean(min(max(value, median - reach), median + reach) for value in ordered)
     return math.fsum(w * value for w, value in zip(weights, members, strict=True)) / math.fsum(weights)
 

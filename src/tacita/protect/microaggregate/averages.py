@@ -7,8 +7,9 @@ import numpy as np
 from tacita.arrays import Bools, Floats, Ints
 
 AVERAGES = ("mean", "median", "trimmed_mean", "one_step")
-BEYOND = 3.0
-"""Median absolute deviations beyond which a value counts as lying out (`one_step`)."""
+BEYOND = 3 * 1.4826 / 1.486
+"""Median absolute deviations beyond which a value lies out (`one_step`): three, with two roundings of a constant as in
+sdcMicro, so that figures agree."""
 
 
 def averages(
@@ -62,7 +63,7 @@ def _inner(own: Ints, first: Ints, size: Ints, trim: float) -> Bools:
 
 
 def _drawn_in(ordered: Floats, own: Ints, first: Ints, size: Ints) -> Floats:
-    """Values beyond the median by more than three median absolute deviations are put there."""
+    """Values farther from the median than about three median absolute deviations are put there."""
     median = _medians(ordered, first, size)[own]
     away = np.abs(ordered - median)
     reach = BEYOND * _medians(away[np.lexsort((away, own))], first, size)[own]

@@ -38,13 +38,13 @@ def principal_component(scaled: Floats) -> Floats:
 def robust_component(scaled: Floats, records: Ints) -> Floats:
     """By record: its score on the first principal component of the robust covariance (MCD).
 
-    Directions in which the file does not vary, as those of sums of other variables, are left out first.
+    Directions in which the file does not vary, as those of sums of other variables, are left out first; see `_bulk`.
     """
     directions = _varying(scaled)
     if directions.shape[1] < 2:
         return principal_component(scaled)
     turned = mapped(scaled, directions)
-    return _along(turned, middle(turned, records, True)[1])
+    return _along(turned, _bulk(turned, records)[1])
 
 
 def robust_distance(values: Floats, records: Ints) -> Floats:
@@ -52,7 +52,7 @@ def robust_distance(values: Floats, records: Ints) -> Floats:
     whitened = mapped(values, mahalanobis_map(values))
     if whitened.shape[1] == 0:
         return np.zeros(len(values))
-    return squared_distance(whitened, *middle(whitened, records, True))
+    return squared_distance(whitened, *_bulk(whitened, records))
 
 
 def projection_pursuit(scaled: Floats, records: Ints) -> Floats:
@@ -77,6 +77,17 @@ def projection_pursuit(scaled: Floats, records: Ints) -> Floats:
     spread = np.median(np.abs(projected - np.median(projected, axis=0)), axis=0)
     best = directions[int(spread.argmax())]
     return mapped(centred, (best * np.sign(best[np.abs(best).argmax()]))[:, None])[:, 0]
+
+
+def _bulk(values: Floats, records: Ints) -> tuple[Floats, Floats]:
+    """Centre and covariance of the bulk of the records (MCD).
+
+    Where the records are too few for that, or most of them lie in a plane, it is the mean and covariance of all.
+    """
+    try:
+        return middle(values, records, robust=True)
+    except TacitaError:
+        return middle(values, records, robust=False)
 
 
 def _covariance(scaled: Floats) -> Floats:
