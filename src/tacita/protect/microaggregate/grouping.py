@@ -42,13 +42,12 @@ def grouped(
     """
     weight, centre = scales(values)
     shown = ~np.isnan(values)
-    patterns, pattern, size = np.unique(shown, axis=0, return_inverse=True, return_counts=True)
-    pattern = pattern.reshape(-1)
     group = np.full(len(values), -1)
-    large = [at for at in range(len(patterns)) if size[at] >= choice.k and patterns[at].any()]
     merged, done = 0, 0
-    for at in large:
-        rows, columns = np.flatnonzero(pattern == at), np.flatnonzero(patterns[at])
+    for rows in _alike(shown):
+        columns = np.flatnonzero(shown[rows[0]])
+        if len(rows) < choice.k or not len(columns):
+            continue
         given = Records(values[np.ix_(rows, columns)], number[rows], weight[columns], centre[columns])
         share = part(progress, done / len(values), (done + len(rows)) / len(values))
         own = groups_of(given, choice, share)
@@ -60,6 +59,15 @@ def grouped(
     few = np.flatnonzero(shown.any(axis=1) & (group < 0))
     group[few] = _joined(values, weight, shown, group, few, choice.k)
     return Grouped(group, len(few), merged)
+
+
+def _alike(shown: Bools) -> list[Ints]:
+    """The rows of each pattern of missing values."""
+    pattern = np.zeros(len(shown), np.int64)
+    for column in shown.T:
+        pattern = np.unique(2 * pattern + column, return_inverse=True)[1].reshape(-1)
+    order = np.argsort(pattern, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(pattern[order])) + 1)
 
 
 def scales(values: Floats) -> tuple[Floats, Floats]:
