@@ -152,8 +152,19 @@ def test_every_group_has_enough_values_of_a_sensitive_variable() -> None:
     assert found["illness"].min() == 2
     assert found["len"].min() >= 3  # type: ignore[operator]
     assert f"{release.changes[0].figures['groups_merged']} groups merged for 2 values of 'illness'" in str(release)
-    with pytest.raises(TacitaError, match=r"^the records to be grouped have fewer than 4 different values"):
+    with pytest.raises(TacitaError) as refused:
         released(columns, k=3, sensitive="illness", l=4)
+    assert str(refused.value) == "l must be at most the 3 different values of 'illness'; got 4, choose a smaller l."
+
+
+def test_records_that_miss_the_same_and_share_an_illness_join_others() -> None:
+    """Three records without y would be a group of k = 3, but all have the flu."""
+    x, y = [1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 9.0, 10.0, 11.0], [1.0, 2.0, 3.0, 5.0, 6.0, 7.0, None, None, None]
+    illness = ["flu", "flu", "asthma", "flu", "asthma", "flu", "flu", "flu", "flu"]
+    release = released({"x": x, "y": y, "illness": illness}, k=3, sensitive="illness")
+    assert column(release) == [2.0] * 3 + [10.5] * 6
+    assert column(release, "y") == [2.0] * 3 + [6.0] * 3 + [None] * 3
+    assert release.changes[0].figures["records_joined"] == 3
 
 
 def test_whole_numbers_stay_whole_and_alike() -> None:

@@ -218,8 +218,8 @@ def test_numbers_that_too_few_show_together_are_an_error() -> None:
     with pytest.raises(TacitaError) as refused:
         grouped(values, np.arange(11), Choice("mdav", 3))
     assert str(refused.value) == (
-        "1 record shows numbers that fewer than 3 records show together; microaggregate fewer variables at once, "
-        "choose a smaller k or larger strata."
+        "1 record shows numbers that too few records show together for groups of 3; microaggregate fewer variables at "
+        "once, choose a smaller k or larger strata."
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from tacita.arrays import Floats, Ints
-from tacita.check import TacitaError
 from tacita.distance.distances import Metric, without_overflow
 from tacita.distance.remaining import nearest, remaining, remove
 from tacita.distance.tree import build
@@ -17,18 +16,13 @@ def merged_until_diverse(
     """By record: its group, after merging, numbered from 0; and how many groups were merged into another.
 
     The groups with fewer than `distinct` different values are taken in their order; each is merged into the group whose
-    mean, as the groups were at first, is nearest.
+    mean, as the groups were at first, is nearest. All records together have that many values.
 
     >>> from tacita.distance.distances import euclidean
     >>> x, illness = np.array([[1.0], [2.0], [3.0], [4.0], [9.0], [9.0]]), np.array([1, 1, 2, 1, 1, 2])
     >>> merged_until_diverse(x, np.array([0, 0, 1, 1, 2, 2]), euclidean(np.ones(1)), illness, 2)
     (array([0, 0, 0, 0, 1, 1]), 1)
     """
-    if len(np.unique(sensitive)) < distinct:
-        raise TacitaError(
-            f"the records to be grouped have fewer than {distinct} different values of the sensitive variable; choose "
-            f"a smaller l."
-        )
     found = _different_values(groups, sensitive)
     into = np.arange(len(found))
     means = np.stack([np.bincount(groups, column) for column in values.T], axis=1) / np.bincount(groups)[:, None]

@@ -21,7 +21,7 @@ class Grouped(NamedTuple):
     group: Ints
     """By record: its group, from 0 on; -1 if all of its values are missing."""
     joined: int
-    """Records that share what is missing with fewer than k others and joined a group of records that show more."""
+    """Records that too few others share what is missing with, and that joined a group of records that show more."""
     merged: int
     """Groups that were merged with another, for want of different values of the sensitive variable."""
 
@@ -37,8 +37,9 @@ def grouped(
     """Groups of at least k records, of NaN where missing, with `distinct` values of a sensitive variable in each.
 
     Records that miss the same variables are grouped among themselves, on the variables that they show. Where fewer than
-    k miss the same, each joins the group whose mean is nearest on the variables that it shows, among the groups that
-    show them all and maybe more. So whatever a record shows, all of it together is shown alike by k records or more.
+    k miss the same, or all of them have too few values of the sensitive variable, each joins the group whose mean is
+    nearest on the variables that it shows, among the groups that show them all and maybe more. So whatever a record
+    shows, all of it together is shown alike by k records or more.
     """
     weight, centre = scales(values)
     shown = ~np.isnan(values)
@@ -46,7 +47,7 @@ def grouped(
     merged, done = 0, 0
     for rows in _alike(shown):
         columns = np.flatnonzero(shown[rows[0]])
-        if len(rows) < choice.k or not len(columns):
+        if not len(columns) or len(rows) < choice.k or not _diverse(sensitive, rows, distinct):
             continue
         given = Records(values[np.ix_(rows, columns)], number[rows], weight[columns], centre[columns])
         share = part(progress, done / len(values), (done + len(rows)) / len(values))
@@ -59,6 +60,11 @@ def grouped(
     few = np.flatnonzero(shown.any(axis=1) & (group < 0))
     group[few] = _joined(values, weight, shown, group, few, choice.k)
     return Grouped(group, len(few), merged)
+
+
+def _diverse(sensitive: Ints | None, rows: Ints, distinct: int) -> bool:
+    """Whether some records have enough different values of the sensitive variable, if there is one."""
+    return sensitive is None or len(np.unique(sensitive[rows])) >= distinct
 
 
 def _alike(shown: Bools) -> list[Ints]:
@@ -98,7 +104,7 @@ def _joined(values: Floats, weight: Floats, shown: Bools, group: Ints, few: Ints
     alone = int((joined < 0).sum())
     if alone:
         raise TacitaError(
-            f"{check.counted(alone, 'record shows', 'records show')} numbers that fewer than {k} records show "
-            f"together; microaggregate fewer variables at once, choose a smaller k or larger strata."
+            f"{check.counted(alone, 'record shows', 'records show')} numbers that too few records show together for "
+            f"groups of {k}; microaggregate fewer variables at once, choose a smaller k or larger strata."
         )
     return joined

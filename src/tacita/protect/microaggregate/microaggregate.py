@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from tacita.protect.microaggregate.averages import AVERAGES, averages
 from tacita.protect.numeric_column import EXACT
 from tacita.protect.numeric_table import NumericTable, numeric_table, with_numbers
 from tacita.protect.step import Applied, CellStep, Context, present
+
+if TYPE_CHECKING:
+    from tacita.protect.microaggregate.methods import Choice
 
 BY_VARIABLE = ("individual", "optimal")
 """Methods that group each variable by itself."""
@@ -179,6 +182,7 @@ class Microaggregate(CellStep):
         if self.sensitive is not None:
             present(self, (self.sensitive,), data)
             codes = data.coded(self.sensitive).codes.astype(np.int64)[given.rows]
+            self._check_diversity(codes[~np.isnan(values).all(axis=1)])
         found = grouped(values, given.record, choice, codes, self.l, context.progress)
         remarks = []
         if found.joined:
@@ -190,6 +194,14 @@ class Microaggregate(CellStep):
         sizes = np.bincount(found.group[found.group >= 0])
         return Groups((found.group,) * len(given.names), sizes, tuple(remarks), figures)
 
+    def _check_diversity(self, codes: Ints) -> None:
+        found = len(np.unique(codes))
+        if 0 < found < self.l:
+            values = check.counted(found, "different value")
+            raise TacitaError(
+                f"l must be at most the {values} of {self.sensitive!r}; got {self.l}, choose a smaller l."
+            )
+
     def _weights(self, data: Data, context: Context, rows: Ints) -> Floats | None:
         if not self.weighted:
             return None
@@ -199,7 +211,7 @@ class Microaggregate(CellStep):
         return weights[rows]
 
 
-def _by_variable(values: Floats, choice: Any) -> Groups:
+def _by_variable(values: Floats, choice: Choice) -> Groups:
     """Each variable grouped by itself."""
     from tacita.protect.microaggregate.methods import column_groups
 
