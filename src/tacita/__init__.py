@@ -64,6 +64,7 @@ _HOMES = {
     "RankSwap": "tacita.protect.swap.rank_swap",
     "SwapRecords": "tacita.protect.swap.swap_records",
     "RandomSwap": "tacita.protect.swap.random_swap",
+    "Microaggregate": "tacita.protect.microaggregate.microaggregate",
     "Rules": "tacita.rules",
     "EditRule": "tacita.rules",
     "Total": "tacita.rules",
@@ -100,6 +101,7 @@ if TYPE_CHECKING:
     from tacita.protect.code_outliers import CodeOutliers as CodeOutliers
     from tacita.protect.generalise.generalise import Generalise as Generalise
     from tacita.protect.group_rare import GroupRare as GroupRare
+    from tacita.protect.microaggregate.microaggregate import Microaggregate as Microaggregate
     from tacita.protect.new_identifiers import NewIdentifiers as NewIdentifiers
     from tacita.protect.noise.noise import Noise as Noise
     from tacita.protect.pram.corrected_table import corrected_table as corrected_table

@@ -190,6 +190,18 @@ EXAMPLES: dict[str, tuple[Step, ...]] = {
         tc.RandomSwap(["region", "age", "born"], rate=0.5, within=["sex"], strata=["marital"]),
         tc.RandomSwap(["nace", "income"], rate=1.0, together=False, only="age > 20"),
     ),
+    "microaggregate": (
+        tc.Microaggregate(["income", "age"]),
+        tc.Microaggregate(["age", "income"], k=4, method="variable_mdav", gamma=1.1, log=True, only="income > 0"),
+        tc.Microaggregate(["income", "age"], k=5, method="principal_component", clusters=3, average="median"),
+        tc.Microaggregate(["income", "age"], k=10, method="robust_distance", average="trimmed_mean", trim=0.1),
+        tc.Microaggregate(["income", "age"], weighted=True, sensitive="marital", l=3, strata=["sex"]),
+        tc.Microaggregate(["income", "age"], k=4, method="influence", clusters=4, average="one_step"),
+        tc.Microaggregate(["income", "age"], k=3, method="projection_pursuit"),
+        tc.Microaggregate(["income", "age"], k=3, method="robust_component"),
+        tc.Microaggregate(["income", "age"], k=3, method="individual"),
+        tc.Microaggregate("income", k=6, method="optimal"),
+    ),
 }
 """Every step, as it would be used."""
 
