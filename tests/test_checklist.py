@@ -37,7 +37,7 @@ def listed(
 
 def test_every_item_is_there_once_with_a_state_and_a_way_out() -> None:
     found = listed()
-    assert [item.name for item in found.items] == [
+    assert [item.name for item in found] == [
         "identifiers",
         "ids renewed",
         "record order",

@@ -79,6 +79,9 @@ class Checklist(Result):
                 return item
         raise KeyError(name)
 
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self.items)
+
     def to_frame(self) -> frame.Frame:
         """One row per item: name, state, what was found, the way out."""
         return frame.rows(dict.fromkeys(Item._fields, str), self.items)
