@@ -33,6 +33,8 @@ NEEDED: dict[str, dict[str, Any]] = {
     "rank_swap": {"variables": ["x"], "share": 0.5},
     "swap_records": {"hierarchy": ["x"]},
     "random_swap": {"variables": ["x"], "rate": 0.5},
+    "shuffle": {"variables": ["x"]},
+    "mask_by_model": {"variables": ["x"]},
 }
 ODD: list[Any] = [
     *(None, 0, -1, 5, 2.5, math.inf, math.nan, True, "", "x", "a\nb", b"b", [], (), {}, [1], ["a"], [None], [[1]]),
