@@ -96,15 +96,16 @@ def _nearest(matrix: Floats) -> Floats:
 
 
 def conditional(matrix: Floats, count: int, known: Ints) -> tuple[Floats, Floats]:
-    """Of the first `count` variables given others: coefficients, and a root of the covariance that is left.
+    """Of the first `count` variables given others: coefficients, and the root of the covariance that is left.
 
     beta = r_ss^-1 r_sx and the root of r_xx - r_xs r_ss^-1 r_sx; the inverse leaves out directions without variance.
+    The symmetric root is the only one of its kind, so that other libraries of linear algebra give the same data.
     """
     own = np.arange(count)
     between = matrix[np.ix_(known, own)]
     beta: Floats = np.linalg.pinv(matrix[np.ix_(known, known)], rcond=FLAT, hermitian=True) @ between
     spread, directions = np.linalg.eigh(matrix[np.ix_(own, own)] - between.T @ beta)
-    root: Floats = directions * np.sqrt(np.maximum(spread, 0.0))
+    root: Floats = (directions * np.sqrt(np.maximum(spread, 0.0))) @ directions.T
     return beta, root
 
 
