@@ -47,8 +47,9 @@ class MaskByModel(CellStep):
     at least 1. With `only` the model is fitted to all records of a stratum, and those chosen are changed: so unsafe
     records can be masked again, with a larger factor.
 
-    References: Franconi and Stander (2002), A model-based method for disclosure limitation of business microdata. The
-    Statistician 51. Polettini, Franconi and Stander (2002), Model based disclosure protection. LNCS 2316.
+    References: Franconi and Stander (2002), A model-based method for disclosure limitation of business microdata. Journal
+    of the Royal Statistical Society D 51. Polettini, Franconi and Stander (2002), Model based disclosure protection.
+    LNCS 2316.
 
     >>> import tacita as tc
     >>> firms = tc.business_survey(300, exporters=True).data
@@ -145,12 +146,14 @@ class MaskByModel(CellStep):
         return np.log(given.values, out=np.full(given.values.shape, np.nan), where=positive)
 
     def _back(self, made: Floats, whole: bool) -> Floats:
-        if not self.log:
-            return made
+        """Numbers out of those on the scale of the model."""
         # What is too large to be a number is refused when it is written.
         with np.errstate(over="ignore"):
-            numbers = np.exp(made)
-        return np.maximum(numbers, 1.0) if whole else numbers
+            numbers = np.exp(made) if self.log else made
+        if not whole:
+            return numbers
+        rounded: Floats = np.rint(numbers)
+        return np.maximum(rounded, 1.0) if self.log else rounded
 
     def _check_enough(self, name: str, count: int) -> None:
         if count < FEWEST:
