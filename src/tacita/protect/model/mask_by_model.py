@@ -47,9 +47,9 @@ class MaskByModel(CellStep):
     at least 1. With `only` the model is fitted to all records of a stratum, and those chosen are changed: so unsafe
     records can be masked again, with a larger factor.
 
-    References: Franconi and Stander (2002), A model-based method for disclosure limitation of business microdata. Journal
-    of the Royal Statistical Society D 51. Polettini, Franconi and Stander (2002), Model based disclosure protection.
-    LNCS 2316.
+    References: Franconi and Stander (2002), A model-based method for disclosure limitation of business microdata.
+    Journal of the Royal Statistical Society D 51. Polettini, Franconi and Stander (2002), Model based disclosure
+    protection. LNCS 2316.
 
     >>> import tacita as tc
     >>> firms = tc.business_survey(300, exporters=True).data

@@ -69,18 +69,25 @@ def correlations(values: Floats, by_rank: Bools) -> Floats:
     >>> correlations(values, np.array([True, True])).round(3).tolist()
     [[1.0, 0.813], [0.813, 1.0]]
     """
-    count = values.shape[1]
-    found = np.eye(count)
-    for first in range(count):
+    columns = [np.ascontiguousarray(column) for column in values.T]
+    there = [~np.isnan(column) for column in columns]
+    ranks = [mid_ranks(column) if ranked else column for column, ranked in zip(columns, by_rank, strict=True)]
+    found = np.eye(len(columns))
+    for first in range(len(columns)):
         for second in range(first):
-            both = ~np.isnan(values[:, [first, second]]).any(axis=1)
-            x, y = values[both, first], values[both, second]
-            if by_rank[first] and by_rank[second]:
-                r = 2 * np.sin(np.pi * pearson(mid_ranks(x), mid_ranks(y)) / 6)
-            else:
-                r = pearson(x, y)
-            found[first, second] = found[second, first] = r
+            both = there[first] & there[second]
+            ranked = bool(by_rank[first] and by_rank[second])
+            pair = [_among(columns[each], ranks[each] if ranked else None, both) for each in (first, second)]
+            rho = pearson(*pair)
+            found[first, second] = found[second, first] = 2 * np.sin(np.pi * rho / 6) if ranked else rho
     return _nearest(found)
+
+
+def _among(column: Floats, ranks: Floats | None, both: Bools) -> Floats:
+    """A column where both of a pair are there, or its ranks among them: those of all where nothing is missing."""
+    if both.all():
+        return column if ranks is None else ranks
+    return column[both] if ranks is None else mid_ranks(column[both])
 
 
 def _nearest(matrix: Floats) -> Floats:
@@ -123,11 +130,12 @@ def drawn_scores(known: Floats, matrix: Floats, normals: Floats) -> Floats:
     A record in which some of S are missing is drawn from those that it has.
     """
     count, drawn = normals.shape[1], np.empty(normals.shape)
-    there = ~np.isnan(known)
-    patterns, which = np.unique(there, axis=0, return_inverse=True)
-    for place, pattern in enumerate(patterns):
-        rows = np.flatnonzero(which.reshape(-1) == place)
-        columns = np.flatnonzero(pattern)
+    packed = np.packbits(~np.isnan(known), axis=1)
+    same = not len(packed) or bool((packed == packed[:1]).all())
+    which = np.zeros(len(packed), dtype=np.int64) if same else np.unique(packed, axis=0, return_inverse=True)[1]
+    order = np.argsort(which.reshape(-1), kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(which.reshape(-1)[order])) + 1) if len(order) else []:
+        columns = np.flatnonzero(~np.isnan(known[rows[0]]))
         beta, root = conditional(matrix, count, columns + count)
         drawn[rows] = known[np.ix_(rows, columns)] @ beta + normals[rows] @ root.T
     return drawn
