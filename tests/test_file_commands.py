@@ -64,6 +64,7 @@ TABLES = [
     ("link", *TWO, "--variables", "age", "--out"),
     ("interval", *TWO, "--variables", "age", "--out"),
     ("convert", "no.csv"),
+    ("corrected", "no.csv", "--variables", "age", "--matrix", "m.json", "--out"),
     ("join", *TWO, "--on", "hid", "--out"),
     ("split", "no.csv", "--on", "hid", "--household-variables", "region", "--persons", "p.csv", "--households"),
     ("split", "no.csv", "--on", "hid", "--household-variables", "region", "--households", "h.csv", "--persons"),

@@ -65,6 +65,8 @@ _HOMES = {
     "SwapRecords": "tacita.protect.swap.swap_records",
     "RandomSwap": "tacita.protect.swap.random_swap",
     "Microaggregate": "tacita.protect.microaggregate.microaggregate",
+    "Shuffle": "tacita.protect.shuffle.shuffle",
+    "MaskByModel": "tacita.protect.model.mask_by_model",
     "Rules": "tacita.rules",
     "EditRule": "tacita.rules",
     "Total": "tacita.rules",
@@ -102,6 +104,7 @@ if TYPE_CHECKING:
     from tacita.protect.generalise.generalise import Generalise as Generalise
     from tacita.protect.group_rare import GroupRare as GroupRare
     from tacita.protect.microaggregate.microaggregate import Microaggregate as Microaggregate
+    from tacita.protect.model.mask_by_model import MaskByModel as MaskByModel
     from tacita.protect.new_identifiers import NewIdentifiers as NewIdentifiers
     from tacita.protect.noise.noise import Noise as Noise
     from tacita.protect.pram.corrected_table import corrected_table as corrected_table
@@ -111,6 +114,7 @@ if TYPE_CHECKING:
     from tacita.protect.recode.recode import Recode as Recode
     from tacita.protect.remove import Remove as Remove
     from tacita.protect.round import Round as Round
+    from tacita.protect.shuffle.shuffle import Shuffle as Shuffle
     from tacita.protect.step import Step as Step
     from tacita.protect.suppress.suppress import Suppress as Suppress
     from tacita.protect.swap.random_swap import RandomSwap as RandomSwap

@@ -202,6 +202,19 @@ EXAMPLES: dict[str, tuple[Step, ...]] = {
         tc.Microaggregate(["income", "age"], k=3, method="individual"),
         tc.Microaggregate("income", k=6, method="optimal"),
     ),
+    "shuffle": (
+        tc.Shuffle("income"),
+        tc.Shuffle(["income", "age"], by=["region", "sex", "size", WEIGHT]),
+        tc.Shuffle(["age", "income"], by="marital", only="age > 20", strata=["sex"]),
+        tc.Shuffle(["income", "age"], by=["citizenship"], method="normal"),
+        tc.Shuffle(["income", "age"], by=["nace"], relations=["income >= age"]),
+    ),
+    "mask_by_model": (
+        tc.MaskByModel(["income", "age"], by=["region", "marital"]),
+        tc.MaskByModel(["income", "age"], by="citizenship", factor=2.0, tail=0.3, weighted=True),
+        tc.MaskByModel("income", by=["region", "nace"], log=False, only="age > 20", strata=["sex"]),
+        tc.MaskByModel(["age", "income"], relations=["income >= age"], only={"unsafe": "k_anonymity"}),
+    ),
 }
 """Every step, as it would be used."""
 

@@ -123,7 +123,7 @@ def test_with_the_named_repairs_brute_force_gives_nothing_back(name: str, reques
     assert not any(brute_force(original, release.data.table, None, None).values())
     # What it costs is in the log.
     besides = release.changes[-1].figures["closing"]
-    said = f"{sum(besides.values()):,} cell"
+    said = f"{sum(besides.values()):,} more cell"
     assert not besides or said in str(release.changes[-1])
 
 

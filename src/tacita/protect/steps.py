@@ -37,6 +37,8 @@ OWN = {
     "swap_records": "tacita.protect.swap.swap_records:SwapRecords",
     "random_swap": "tacita.protect.swap.random_swap:RandomSwap",
     "microaggregate": "tacita.protect.microaggregate.microaggregate:Microaggregate",
+    "shuffle": "tacita.protect.shuffle.shuffle:Shuffle",
+    "mask_by_model": "tacita.protect.model.mask_by_model:MaskByModel",
 }
 """Tacita's steps by kind, and where each is: a new one is added here. Nothing is imported before it is asked for."""
 
