@@ -59,6 +59,7 @@ _HOMES = {
     "WeightNoise": "tacita.protect.weights.weight_noise",
     "Recalibrate": "tacita.protect.weights.recalibrate",
     "Microaggregate": "tacita.protect.microaggregate.microaggregate",
+    "MicroaggregateMixed": "tacita.protect.microaggregate.microaggregate_mixed",
     "Rules": "tacita.rules",
     "EditRule": "tacita.rules",
     "Total": "tacita.rules",
@@ -96,6 +97,7 @@ if TYPE_CHECKING:
     from tacita.protect.generalise.generalise import Generalise as Generalise
     from tacita.protect.group_rare import GroupRare as GroupRare
     from tacita.protect.microaggregate.microaggregate import Microaggregate as Microaggregate
+    from tacita.protect.microaggregate.microaggregate_mixed import MicroaggregateMixed as MicroaggregateMixed
     from tacita.protect.new_identifiers import NewIdentifiers as NewIdentifiers
     from tacita.protect.random_order import RandomOrder as RandomOrder
     from tacita.protect.recode.hierarchies import Hierarchy as Hierarchy

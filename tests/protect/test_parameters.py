@@ -29,6 +29,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "trim_weights": {"most": 3},
     "recalibrate": {"variables": ["x"]},
     "microaggregate": {"variables": ["x"]},
+    "microaggregate_mixed": {"variables": ["x"]},
 }
 ODD: list[Any] = [
     *(None, 0, -1, 5, 2.5, math.inf, math.nan, True, "", "x", "a\nb", b"b", [], (), {}, [1], ["a"], [None], [[1]]),

@@ -32,6 +32,7 @@ OWN = {
     "weight_noise": "tacita.protect.weights.weight_noise:WeightNoise",
     "recalibrate": "tacita.protect.weights.recalibrate:Recalibrate",
     "microaggregate": "tacita.protect.microaggregate.microaggregate:Microaggregate",
+    "microaggregate_mixed": "tacita.protect.microaggregate.microaggregate_mixed:MicroaggregateMixed",
 }
 """Tacita's steps by kind, and where each is: a new one is added here. Nothing is imported before it is asked for."""
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from slow_gower import mixed_files, slow_gower_mdav, table_of_distances
+
 from tacita.protect.microaggregate.gower_distance import UNIT, gower_distances, gower_points
 from tacita.protect.microaggregate.gower_groups import gower_groups, medoids
 from tacita.protect.microaggregate.gower_mdav import gower_mdav

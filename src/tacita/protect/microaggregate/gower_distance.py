@@ -56,7 +56,7 @@ def gower_points(
         for column, of_categories, most, special in zip(values, nominal, share, constant, strict=True)
     ]
     columns = np.ascontiguousarray(np.stack(places))
-    return Points(columns, share, np.isnan(columns).any(axis=1))
+    return Points(columns, share, np.asarray(np.isnan(columns).any(axis=1)))
 
 
 def _places(column: Floats, share: float, constant: float | None) -> Floats:

@@ -26,6 +26,12 @@ class GowerGroups(NamedTuple):
     medoid: Ints
     """By group: the row of the record of its core with the least sum of distances to the core."""
 
+    def in_order(self, order: Ints) -> GowerGroups:
+        """The same for records in another order, of which `order` has, by row here, the row there."""
+        group, core = np.empty_like(self.group), np.empty_like(self.core)
+        group[order], core[order] = self.group, self.core
+        return GowerGroups(group, core, order[self.medoid])
+
 
 def gower_groups(
     points: Points, shown: Bools, k: int, gamma: float = 0.0, progress: Progress = no_progress

@@ -171,7 +171,7 @@ def _first(given: Ungrouped, score: Any, sign: int, but: int) -> int:
 @compiled
 def _row(given: Ungrouped, point: int) -> int:
     """The lowest row of a point that is left."""
-    return given.rows[given.start[point]]
+    return int(given.rows[given.start[point]])
 
 
 @compiled
@@ -212,7 +212,7 @@ def _join(given: Ungrouped, room: Room, point: int, group: int) -> None:
 
 @compiled
 def _nearest(given: Ungrouped, room: Room, k: int) -> None:
-    """Fill in the points and rows of the k - 1 records nearest by `room.near`, nearest first, of ties the lowest row."""
+    """Fill in the points and rows of the k - 1 records nearest by `room.near`, the lowest row first of ties."""
     found = 1
     for point in range(len(room.near)):
         for place in range(given.start[point], given.stop[point]):
