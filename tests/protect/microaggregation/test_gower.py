@@ -33,12 +33,16 @@ def test_groups_that_grow_are_those_of_looking_at_all_pairs(gamma: float) -> Non
     assert grown > 0
 
 
-def test_larger_files_lose_their_empty_points_on_the_way() -> None:
+def test_work_in_many_parts_gives_the_same_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums are added up, groups formed and empty points dropped a few at a time."""
+    monkeypatch.setattr("tacita.protect.microaggregate.gower_mdav.PAIRS", 4)
+    monkeypatch.setattr("tacita.protect.microaggregate.gower_mdav.SUMS", 32)
     draw = np.random.default_rng(3)
-    values = [draw.normal(size=900), draw.integers(0, 3, 900).astype(float)]
+    values = [draw.normal(size=200).round(1), draw.integers(0, 3, 200).astype(float)]
     points = gower_points(values, [False, True], np.array([2.0, 1.0]), [None, None])
-    table = np.stack([gower_distances(points, row) for row in range(900)])
-    assert gower_mdav(points, 3).tolist() == slow_gower_mdav(table, 3)
+    table = np.stack([gower_distances(points, row) for row in range(200)])
+    for gamma in (0.0, 1.1):
+        assert gower_mdav(points, 3, gamma).tolist() == slow_gower_mdav(table, 3, gamma)
 
 
 def test_the_medoid_of_a_group_has_the_least_sum() -> None:
