@@ -67,6 +67,7 @@ _HOMES = {
     "Microaggregate": "tacita.protect.microaggregate.microaggregate",
     "Shuffle": "tacita.protect.shuffle.shuffle",
     "MaskByModel": "tacita.protect.model.mask_by_model",
+    "MicroaggregateMixed": "tacita.protect.microaggregate.microaggregate_mixed",
     "Rules": "tacita.rules",
     "EditRule": "tacita.rules",
     "Total": "tacita.rules",
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
     from tacita.protect.generalise.generalise import Generalise as Generalise
     from tacita.protect.group_rare import GroupRare as GroupRare
     from tacita.protect.microaggregate.microaggregate import Microaggregate as Microaggregate
+    from tacita.protect.microaggregate.microaggregate_mixed import MicroaggregateMixed as MicroaggregateMixed
     from tacita.protect.model.mask_by_model import MaskByModel as MaskByModel
     from tacita.protect.new_identifiers import NewIdentifiers as NewIdentifiers
     from tacita.protect.noise.noise import Noise as Noise

@@ -36,6 +36,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "microaggregate": {"variables": ["x"]},
     "shuffle": {"variables": ["x"]},
     "mask_by_model": {"variables": ["x"]},
+    "microaggregate_mixed": {"variables": ["x"]},
 }
 ODD: list[Any] = [
     *(None, 0, -1, 5, 2.5, math.inf, math.nan, True, "", "x", "a\nb", b"b", [], (), {}, [1], ["a"], [None], [[1]]),
