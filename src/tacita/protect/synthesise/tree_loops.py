@@ -1,0 +1,351 @@
+"""Growing a tree: loops over nodes, features and records.
+
+Records are sorted once by every feature. A node is the same stretch of all these orders, and a split keeps the order
+within either child, so that nothing is sorted again: time grows with records, features and depth.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tacita.compiled import compiled
+
+MOST_ORDERS = 10
+"""With more than two classes, categories are ordered by the shares of this many of the most frequent classes."""
+
+
+@compiled
+def impurity(response: Any, classes: int, weight: Any) -> float:
+    """The impurity of all records: sum of squares around the mean, or Gini's index times the weight."""
+    total, squares, summed = 0.0, 0.0, 0.0
+    counts = np.zeros(max(classes, 1))
+    for row in range(len(response)):
+        total += weight[row]
+        if classes:
+            counts[int(response[row])] += weight[row]
+        else:
+            summed += weight[row] * response[row]
+            squares += weight[row] * response[row] ** 2
+    if total == 0.0:
+        return 0.0
+    return total - (counts**2).sum() / total if classes else squares - summed**2 / total
+
+
+@compiled
+def ordered_numbers(x: Any, rows: Any, response: Any, weight: Any, least: int) -> tuple[float, int]:
+    """The best cut of records in the order of a feature, for numbers: its score and the records on its left.
+
+    The score is the sum over both sides of (sum of w y)^2 / (sum of w), the greater the better; -1 if there is no cut.
+    """
+    size, all_weight, all_sum = len(rows), 0.0, 0.0
+    for row in rows:
+        all_weight += weight[row]
+        all_sum += weight[row] * response[row]
+    best, cut, left_weight, left_sum = -1.0, 0, 0.0, 0.0
+    for place in range(size - least):
+        row = rows[place]
+        left_weight += weight[row]
+        left_sum += weight[row] * response[row]
+        if place + 1 >= least and x[row] < x[rows[place + 1]]:
+            right_weight, right_sum = all_weight - left_weight, all_sum - left_sum
+            score = left_sum * left_sum / left_weight + right_sum * right_sum / right_weight
+            if score > best:
+                best, cut = score, place + 1
+    return best, cut
+
+
+@compiled
+def ordered_classes(x: Any, rows: Any, response: Any, weight: Any, least: int, counts: Any) -> tuple[float, int]:
+    """The same for classes: the score is the sum over both sides of sum of (weight of class)^2 / weight.
+
+    `counts` has two rows of zeros, one column per class, and is zero again afterwards.
+    """
+    size, right_weight, right_squares = len(rows), 0.0, 0.0
+    for row in rows:
+        right_weight += weight[row]
+        counts[1, int(response[row])] += weight[row]
+    for row in rows:
+        # Each class once: its square is added where it is met first.
+        label = int(response[row])
+        if counts[0, label] == 0.0:
+            counts[0, label] = 1.0
+            right_squares += counts[1, label] ** 2
+    for row in rows:
+        counts[0, int(response[row])] = 0.0
+    best, cut, left_weight, left_squares = -1.0, 0, 0.0, 0.0
+    for place in range(size - least):
+        row = rows[place]
+        label, w = int(response[row]), weight[row]
+        left_squares += w * (2 * counts[0, label] + w)
+        right_squares -= w * (2 * counts[1, label] - w)
+        counts[0, label] += w
+        counts[1, label] -= w
+        left_weight += w
+        right_weight -= w
+        if place + 1 >= least and x[row] < x[rows[place + 1]]:
+            score = left_squares / left_weight + right_squares / right_weight
+            if score > best:
+                best, cut = score, place + 1
+    for row in rows:
+        counts[:, int(response[row])] = 0.0
+    return best, cut
+
+
+@compiled
+def category_runs(x: Any, rows: Any) -> Any:
+    """Where each category of a nominal feature begins among records sorted by it, and at last their number."""
+    runs = np.empty(len(rows) + 1, np.int64)
+    count = 0
+    for place in range(len(rows)):
+        if place == 0 or x[rows[place]] != x[rows[place - 1]]:
+            runs[count] = place
+            count += 1
+    runs[count] = len(rows)
+    return runs[: count + 1]
+
+
+@compiled
+def class_tables(rows: Any, runs: Any, response: Any, weight: Any, places: Any) -> Any:
+    """Weights by category and class of a node, its classes from the most frequent on, equal ones by number.
+
+    For numbers (`places` empty) one column of sums beside the weights, which are the last column.
+    """
+    groups = len(runs) - 1
+    if len(places) == 0:
+        table = np.zeros((groups, 2))
+        for group in range(groups):
+            for place in range(runs[group], runs[group + 1]):
+                row = rows[place]
+                table[group, 0] += weight[row] * response[row]
+                table[group, 1] += weight[row]
+        return table
+    labels = np.unique(response[rows])
+    for number in range(len(labels)):
+        places[int(labels[number])] = number
+    table = np.zeros((groups, len(labels) + 1))
+    for group in range(groups):
+        for place in range(runs[group], runs[group + 1]):
+            row = rows[place]
+            table[group, places[int(response[row])]] += weight[row]
+            table[group, -1] += weight[row]
+    frequent = np.argsort(-table[:, :-1].sum(axis=0), kind="mergesort")
+    sorted_table = np.zeros_like(table)
+    for number in range(len(labels)):
+        sorted_table[:, number] = table[:, frequent[number]]
+    sorted_table[:, -1] = table[:, -1]
+    return sorted_table
+
+
+@compiled
+def nominal(rows: Any, runs: Any, table: Any, least: int, orders: int) -> tuple[float, Any]:
+    """The best division of categories: its score, and by category whether it goes left.
+
+    Categories are put in the order of their means, or of their shares of a class, and cut.
+    """
+    groups, width = len(runs) - 1, table.shape[1] - 1
+    best, goes_left = -1.0, np.zeros(groups, np.bool_)
+    total = table.sum(axis=0)
+    for column in range(orders):
+        order = np.argsort(table[:, column] / table[:, -1], kind="mergesort")
+        left, count = np.zeros(width + 1), 0
+        for place in range(groups - 1):
+            group = order[place]
+            left += table[group]
+            count += runs[group + 1] - runs[group]
+            if count < least or len(rows) - count < least:
+                continue
+            right = total - left
+            score = (left[:-1] ** 2).sum() / left[-1] + (right[:-1] ** 2).sum() / right[-1]
+            if score > best:
+                best = score
+                goes_left[:] = False
+                goes_left[order[: place + 1]] = True
+    return best, goes_left
+
+
+@compiled
+def midpoint(low: float, high: float) -> float:
+    """A number from `low` to below `high`, in the middle if there is one."""
+    if low == -np.inf:
+        return low
+    middle = low + (high - low) / 2
+    return middle if middle < high else low
+
+
+@compiled
+def few_distinct(response: Any, rows: Any, least: int) -> bool:
+    """Whether some records have fewer than so many different values."""
+    return len(np.unique(response[rows])) < least
+
+
+@compiled
+def best_split(
+    x: Any, segment: Any, categories: Any, response: Any, classes: int, weight: Any, least: int, counts: Any, places: Any
+) -> tuple[float, int, int, Any]:
+    """The best split of a node: score, feature, records on the left of a cut, and which of its categories go left."""
+    best, feature, cut, goes_left = -1.0, -1, 0, np.zeros(0, np.bool_)
+    for place in range(len(categories)):
+        rows = segment[place]
+        if x[place, rows[0]] == x[place, rows[-1]]:
+            continue
+        if categories[place] == 0:
+            if classes:
+                score, at = ordered_classes(x[place], rows, response, weight, least, counts)
+            else:
+                score, at = ordered_numbers(x[place], rows, response, weight, least)
+            if score > best:
+                best, feature, cut, goes_left = score, place, at, goes_left[:0]
+        else:
+            runs = category_runs(x[place], rows)
+            table = class_tables(rows, runs, response, weight, places)
+            found = table.shape[1] - 1
+            score, sides = nominal(rows, runs, table, least, 1 if found <= 2 else min(found, MOST_ORDERS))
+            if score > best:
+                best, feature, goes_left = score, place, sides
+    return best, feature, cut, goes_left
+
+
+@compiled
+def own_score(rows: Any, response: Any, classes: int, weight: Any, counts: Any) -> float:
+    """The score of a node that is not split."""
+    total, summed, squares = 0.0, 0.0, 0.0
+    for row in rows:
+        total += weight[row]
+        if classes:
+            label, w = int(response[row]), weight[row]
+            squares += w * (2 * counts[0, label] + w)
+            counts[0, label] += w
+        else:
+            summed += weight[row] * response[row]
+    if not classes:
+        return summed * summed / total
+    for row in rows:
+        counts[0, int(response[row])] = 0.0
+    return squares / total
+
+
+@compiled
+def partition(order: Any, start: int, end: int, side: Any, buffer: Any) -> None:
+    """Put the records that go left first in every order, either side in the order in which it was."""
+    for place in range(order.shape[0]):
+        at, others = start, 0
+        for index in range(start, end):
+            row = order[place, index]
+            if side[row]:
+                order[place, at] = row
+                at += 1
+            else:
+                buffer[others] = row
+                others += 1
+        order[place, at:end] = buffer[:others]
+
+
+@compiled
+def mark_sides(x: Any, rows: Any, cut: int, goes_left: Any, side: Any) -> int:
+    """Mark which records of a node go left, and count them."""
+    if len(goes_left) == 0:
+        for place in range(len(rows)):
+            side[rows[place]] = place < cut
+        return cut
+    group, count = -1, 0
+    for place in range(len(rows)):
+        if place == 0 or x[rows[place]] != x[rows[place - 1]]:
+            group += 1
+        side[rows[place]] = goes_left[group]
+        count += goes_left[group]
+    return count
+
+
+@compiled
+def left_set(x: Any, rows: Any, goes_left: Any, categories: int, larger_left: bool) -> Any:
+    """By category whether it goes left; one that the node does not have goes to the larger child."""
+    found = np.full(categories, np.uint8(larger_left), np.uint8)
+    group = -1
+    for place in range(len(rows)):
+        if place == 0 or x[rows[place]] != x[rows[place - 1]]:
+            group += 1
+            found[int(x[rows[place]])] = np.uint8(goes_left[group])
+    return found
+
+
+@compiled
+def with_set(sets: Any, used: int, found: Any) -> Any:
+    """Sets of categories with another one behind those in use, in a longer array where it does not fit."""
+    while used + len(found) > len(sets):
+        sets = np.concatenate((sets, np.zeros_like(sets)))
+    sets[used : used + len(found)] = found
+    return sets
+
+
+@compiled
+def allowed(response: Any, left: Any, right: Any, distinct: int) -> bool:
+    """Whether both sides of a split hold enough different values."""
+    if distinct <= 1:
+        return True
+    return not (few_distinct(response, left, distinct) or few_distinct(response, right, distinct))
+
+
+@compiled
+def grow(
+    x: Any, order: Any, categories: Any, response: Any, classes: int, weight: Any, least: int, distinct: int, gain: float
+) -> tuple[Any, Any, Any, Any, Any, Any]:
+    """The nodes of a tree: feature, threshold, left, right, start of the set, sets; `order` is used up.
+
+    A split must decrease the impurity by more than `gain` times that of all records.
+    """
+    size = len(response)
+    most = 2 * (size // least) + 1
+    feature, left, right = np.full(most, -1, np.int64), np.full(most, -1, np.int64), np.full(most, -1, np.int64)
+    threshold, start_of_set = np.zeros(most), np.full(most, -1, np.int64)
+    stretch = np.zeros((most, 2), np.int64)
+    sets, used = np.zeros(64, np.uint8), 0
+    counts, places = np.zeros((2, max(classes, 1))), np.zeros(classes, np.int64)
+    side, buffer = np.zeros(size, np.bool_), np.empty(size, np.int32)
+    stretch[0, 1], nodes, node = size, 1, -1
+    needed = gain * impurity(response, classes, weight)
+    while node + 1 < nodes and len(categories) > 0:
+        node += 1
+        start, end = stretch[node]
+        if end - start < 2 * least:
+            continue
+        segment = order[:, start:end]
+        score, chosen, cut, sides = best_split(
+            x, segment, categories, response, classes, weight, least, counts, places
+        )
+        if chosen < 0 or score - own_score(segment[0], response, classes, weight, counts) <= needed:
+            continue
+        rows = segment[chosen].copy()
+        on_left = mark_sides(x[chosen], rows, cut, sides, side)
+        partition(order, start, end, side, buffer)
+        middle = start + on_left
+        if not allowed(response, order[0, start:middle], order[0, middle:end], distinct):
+            continue
+        feature[node], left[node], right[node] = chosen, nodes, nodes + 1
+        if len(sides):
+            found = left_set(x[chosen], rows, sides, categories[chosen], 2 * on_left >= end - start)
+            sets = with_set(sets, used, found)
+            start_of_set[node], used = used, used + len(found)
+        else:
+            threshold[node] = midpoint(x[chosen, rows[cut - 1]], x[chosen, rows[cut]])
+        stretch[nodes], stretch[nodes + 1] = (start, middle), (middle, end)
+        nodes += 2
+    return feature[:nodes], threshold[:nodes], left[:nodes], right[:nodes], start_of_set[:nodes], sets[:used]
+
+
+@compiled
+def find_leaves(feature: Any, threshold: Any, left: Any, right: Any, start: Any, sets: Any, x: Any) -> Any:
+    """By record: the leaf that it falls into."""
+    found = np.zeros(x.shape[1], np.int64)
+    for record in range(x.shape[1]):
+        node = 0
+        while feature[node] >= 0:
+            value = x[feature[node], record]
+            if start[node] >= 0:
+                goes_left = sets[start[node] + int(value)] == 1
+            else:
+                goes_left = value <= threshold[node]
+            node = left[node] if goes_left else right[node]
+        found[record] = node
+    return found
