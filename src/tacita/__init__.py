@@ -59,6 +59,8 @@ _HOMES = {
     "WeightNoise": "tacita.protect.weights.weight_noise",
     "Recalibrate": "tacita.protect.weights.recalibrate",
     "Noise": "tacita.protect.noise.noise",
+    "Synthesise": "tacita.protect.synthesise.synthesise",
+    "combine_copies": "tacita.protect.synthesise.combine_copies",
     "Rules": "tacita.rules",
     "EditRule": "tacita.rules",
     "Total": "tacita.rules",
@@ -104,6 +106,8 @@ if TYPE_CHECKING:
     from tacita.protect.round import Round as Round
     from tacita.protect.step import Step as Step
     from tacita.protect.suppress.suppress import Suppress as Suppress
+    from tacita.protect.synthesise.combine_copies import combine_copies as combine_copies
+    from tacita.protect.synthesise.synthesise import Synthesise as Synthesise
     from tacita.protect.top_code import BottomCode as BottomCode
     from tacita.protect.top_code import TopCode as TopCode
     from tacita.protect.weights.recalibrate import Recalibrate as Recalibrate

@@ -32,6 +32,7 @@ OWN = {
     "weight_noise": "tacita.protect.weights.weight_noise:WeightNoise",
     "recalibrate": "tacita.protect.weights.recalibrate:Recalibrate",
     "noise": "tacita.protect.noise.noise:Noise",
+    "synthesise": "tacita.protect.synthesise.synthesise:Synthesise",
 }
 """Tacita's steps by kind, and where each is: a new one is added here. Nothing is imported before it is asked for."""
 

@@ -203,9 +203,10 @@ class Release:
         """Write `public/`, for publication, and `internal/`, which never leaves the office; all or nothing.
 
         public: the data in each of the formats, and a codebook of what is released. internal: plan, scenario, policy,
-        rules, seed, log and checklist; only its owner can read it. A release that does not keep its policy, or whose
-        policy sets no limit, is refused unless `accept_unsafe` gives the reason for writing it all the same: it then
-        goes to `not_for_publication/` in place of `public/`, and the reason into the log.
+        rules, seed, log, checklist, and models that values were drawn from; only its owner can read it. A release that
+        does not keep its policy, or whose policy sets no limit, is refused unless `accept_unsafe` gives the reason for
+        writing it all the same: it then goes to `not_for_publication/` in place of `public/`, and the reason into the
+        log.
 
         `overwrite` replaces a folder in which there is nothing but what an earlier `save` wrote.
         """
