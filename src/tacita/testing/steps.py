@@ -175,7 +175,7 @@ def _check_parts(step: CellStep, data: Data, scenario: Scenario) -> None:
             _require(_same_values(data, made, name, np.flatnonzero(rest), rows), f"changes {name!r} outside `only`")
     names = [name for name in data.columns if frame.distinct(data.table, name) <= 3][:1]
     apart = _data_unless_refused(lambda: _applied(replace(step, label="", strata=tuple(names)), data, scenario).data)
-    if apart is not None and names:
+    if apart is not None and names and not step.adds_records:
         _require(set(apart.record.tolist()) <= set(data.record.tolist()), "invents records in strata")
 
 

@@ -31,7 +31,7 @@ def orders_of(x: Any, rows: list[int], response: Any, classes: int, weight: Any)
     found = []
     for label in frequent[: 1 if len(frequent) <= 2 else MOST_ORDERS]:
         share = {c: sum(weight[row] for row in of[c] if response[row] == label) / total[c] for c in present}
-        found.append(sorted(present, key=lambda c: share[c]))  # noqa: B023
+        found.append(sorted(present, key=lambda c: share[c]))
     return found
 
 

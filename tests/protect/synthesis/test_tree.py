@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from slow_tree import score, slow_tree
 
 from tacita.protect.synthesise.tree import Features, Growth, Response, Tree, donors, drawn, grown, leaves_of
-
-from slow_tree import score, slow_tree
 
 
 def nested(tree: Tree, features: Features, rows: list[int], node: int = 0) -> Any:

@@ -56,7 +56,9 @@ def copy_remarks(file: File, figures: dict[str, Any], household: str | None, wei
         still = f", {figures['broken']:,} of which still break one" if figures["broken"] else ""
         said.append(f"{check.counted(figures['redrawn'], 'record')} drawn again for breaking a rule{still}")
     if figures["names"]:
-        said.append(f"most records have a value of their own of {check.quoted(figures['names'])}: remove what is a name")
+        said.append(
+            f"most records have a value of their own of {check.quoted(figures['names'])}: remove what is a name"
+        )
     if household is not None:
         said.append(f"drawn person by person: who shares {household!r} no longer belongs together")
     if weighted:

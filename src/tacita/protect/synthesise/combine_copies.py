@@ -31,9 +31,7 @@ class CombinedEstimates:
     """Where the formula gave no positive variance and the mean of the copies' own was taken."""
 
 
-def combine_copies(
-    estimates: Any, variances: Any, kind: str = "partial", level: float = 0.95
-) -> CombinedEstimates:
+def combine_copies(estimates: Any, variances: Any, kind: str = "partial", level: float = 0.95) -> CombinedEstimates:
     """Estimates and variances from m synthetic copies as one estimate with its variance and interval.
 
     One row per copy; with several estimates one column each. With q the mean of the estimates, b their variance between

@@ -97,9 +97,7 @@ def models_as_lists(file: File, models: Models) -> dict[str, Any]:
     return {**names, "features": features, "trees": {each.column.name: each.trees() for each in models}}
 
 
-def drawn_copy(
-    file: File, models: Models, options: Options, draws: Draws, rules: Sequence[str], tries: int
-) -> Copy:
+def drawn_copy(file: File, models: Models, options: Options, draws: Draws, rules: Sequence[str], tries: int) -> Copy:
     """The file with all variables drawn; records that break a rule are drawn again, at most so many times."""
     everybody = np.arange(len(file.rows))
     made = dict(_drawn(file, models, options, draws, everybody, 0))

@@ -12,7 +12,7 @@ from tacita import check, frame
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.keys.table import survey_weights
-from tacita.parameters import AtLeast, Doc, OneOf, Shape
+from tacita.parameters import AtLeast, AtMost, Doc, OneOf, Shape
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.only import chosen_records
 from tacita.protect.parts import in_parts, strata_of
@@ -88,8 +88,10 @@ class Synthesise(CellStep):
         Shape("conditions, as 'age >= 15'", _conditions),
         Doc("Conditions; a record that breaks one is drawn again."),
     ] = ()
-    tries: Annotated[int, AtLeast(0), Doc("How often at most it is drawn again.")] = 20
-    copies: Annotated[int, AtLeast(1), Doc("Synthetic copies; more than one are put under each other.")] = 1
+    tries: Annotated[int, AtLeast(0), AtMost(1000), Doc("How often at most it is drawn again.")] = 20
+    copies: Annotated[
+        int, AtLeast(1), AtMost(100), Doc("Synthetic copies; more than one are put under each other.")
+    ] = 1
     copy_name: Annotated[str, Doc("The variable that numbers the copies.")] = "copy"
 
     def __post_init__(self) -> None:

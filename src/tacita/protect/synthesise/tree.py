@@ -117,8 +117,8 @@ def grown(features: Features, response: Response, growth: Growth) -> Tree:
         response.values - middle,
         response.classes,
         response.weight,
-        growth.least_leaf,
-        growth.least_distinct,
+        min(growth.least_leaf, count + 1),
+        min(growth.least_distinct, count + 1),
         LEAST_GAIN,
     )
     return Tree(*nodes)

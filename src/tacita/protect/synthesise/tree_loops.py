@@ -182,7 +182,15 @@ def few_distinct(response: Any, rows: Any, least: int) -> bool:
 
 @compiled
 def best_split(
-    x: Any, segment: Any, categories: Any, response: Any, classes: int, weight: Any, least: int, counts: Any, places: Any
+    x: Any,
+    segment: Any,
+    categories: Any,
+    response: Any,
+    classes: int,
+    weight: Any,
+    least: int,
+    counts: Any,
+    places: Any,
 ) -> tuple[float, int, int, Any]:
     """The best split of a node: score, feature, records on the left of a cut, and which of its categories go left."""
     best, feature, cut, goes_left = -1.0, -1, 0, np.zeros(0, np.bool_)
@@ -289,7 +297,15 @@ def allowed(response: Any, left: Any, right: Any, distinct: int) -> bool:
 
 @compiled
 def grow(
-    x: Any, order: Any, categories: Any, response: Any, classes: int, weight: Any, least: int, distinct: int, gain: float
+    x: Any,
+    order: Any,
+    categories: Any,
+    response: Any,
+    classes: int,
+    weight: Any,
+    least: int,
+    distinct: int,
+    gain: float,
 ) -> tuple[Any, Any, Any, Any, Any, Any]:
     """The nodes of a tree: feature, threshold, left, right, start of the set, sets; `order` is used up.
 
@@ -311,9 +327,7 @@ def grow(
         if end - start < 2 * least:
             continue
         segment = order[:, start:end]
-        score, chosen, cut, sides = best_split(
-            x, segment, categories, response, classes, weight, least, counts, places
-        )
+        score, chosen, cut, sides = best_split(x, segment, categories, response, classes, weight, least, counts, places)
         if chosen < 0 or score - own_score(segment[0], response, classes, weight, counts) <= needed:
             continue
         rows = segment[chosen].copy()
