@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def splits(features: Any, rows: list[int], response: Any, classes: int, weight: 
     for place, x in enumerate(features.values):
         if features.categories[place] == 0:
             values = sorted({x[row] for row in rows})
-            for low, high in zip(values, values[1:], strict=False):
+            for low, high in itertools.pairwise(values):
                 middle = low if low == -np.inf else low + (high - low) / 2
                 yield place, middle if middle < high else low, [row for row in rows if x[row] <= low]
         else:

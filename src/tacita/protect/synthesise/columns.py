@@ -1,4 +1,4 @@
-"""Columns of a file as synthesis sees them: numbers with missing values, zeros and codes beside them, and categories."""
+"""Columns of a file as synthesis sees them: numbers beside zeros, missing values and codes, or categories."""
 
 from __future__ import annotations
 

@@ -37,11 +37,11 @@ def combine_copies(estimates: Any, variances: Any, kind: str = "partial", level:
     One row per copy; with several estimates one column each. With q the mean of the estimates, b their variance between
     copies (divisor m - 1) and u the mean of the variances:
 
-    - `partial`: T = b/m + u, degrees of freedom (m - 1)(1 + u m/b)^2 (Reiter 2003). For files in which some variables or
-      records are synthetic, and for all-synthetic ones whose models were fitted once (`proper=False`): there b is
-      the variance of a draw, as Raab, Nowok and Dibben (2016) show.
-    - `full`: T = (1 + 1/m) b - u, degrees of freedom (m - 1)(1 - u m/((m + 1) b))^2 (Raghunathan, Reiter and Rubin 2003).
-      For all-synthetic files with `proper=True`. It can be negative: u is taken then, as Reiter (2002) does for
+    - `partial`: T = b/m + u, degrees of freedom (m - 1)(1 + u m/b)^2 (Reiter 2003). For files in which some variables
+      or records are synthetic, and for all-synthetic ones whose models were fitted once (`proper=False`): b is then
+      the variance of a draw from the model, and u that of the original estimate.
+    - `full`: T = (1 + 1/m) b - u, degrees of freedom (m - 1)(1 - u m/((m + 1) b))^2 (Raghunathan, Reiter and Rubin
+      2003). For all-synthetic files with `proper=True`. It can be negative: u is taken then, as Reiter (2002) does for
       copies as large as the original, and `adjusted` says where.
 
     References: Raghunathan, Reiter and Rubin (2003), Multiple imputation for statistical disclosure limitation, Journal

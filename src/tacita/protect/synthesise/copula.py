@@ -87,8 +87,8 @@ def group_scores(groups: Ints, weight: Floats) -> tuple[Floats, Floats]:
 def latent_correlations(groups: Sequence[Ints], weight: Floats) -> Floats:
     """The correlations of the normal variables that give the observed mean products of the groups' scores.
 
-    E f(X) g(Y) = sum of r^k a_k b_k for standard normal X and Y of correlation r (Mehler 1866), which grows with r: r is
-    found by halving. Of two variables with two groups each it is the tetrachoric correlation (Pearson 1900).
+    E f(X) g(Y) = sum of r^k a_k b_k for standard normal X and Y of correlation r (Mehler 1866), which grows with r: it
+    is found by halving. Of two variables with two groups each it is the tetrachoric correlation (Pearson 1900).
     """
     found = [group_scores(each, weight) for each in groups]
     scored = np.array([scores[each] for each, (scores, _) in zip(groups, found, strict=True)])

@@ -1,10 +1,10 @@
 """Sequential trees: every variable drawn from the leaves of a tree on the variables before it.
 
-The first variable is drawn from its observed distribution. A number is drawn in two steps: whether there is one, a zero,
-or a missing value or code, and then which. Models are fitted once and drawn from as often as wanted.
+The first variable is drawn from its observed distribution. A number is drawn in two steps: whether there is one, or a
+zero, a missing value or a code, and then which. Models are fitted once and drawn from as often as wanted.
 
 Reiter (2005), Using CART to generate partially synthetic public use microdata. Journal of Official Statistics 21(3).
-Nowok, Raab and Dibben (2016), synthpop: bespoke creation of synthetic data in R. Journal of Statistical Software 74(11).
+Nowok, Raab and Dibben (2016), synthpop: bespoke creation of synthetic data in R. Journal of Statistical Software 74.
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ from tacita.protect.mechanism import Mechanism
 from tacita.protect.only import chosen_records
 from tacita.protect.parts import in_parts, strata_of
 from tacita.protect.step import Applied, CellStep, Context, present
-from tacita.protect.synthesise.account import File, Models, copy_figures, copy_remarks
+from tacita.protect.synthesise.account import copy_figures, copy_remarks
 from tacita.protect.synthesise.columns import column_of
-from tacita.protect.synthesise.drawing import Options, drawn_copy, file_of, models_as_lists, models_of
+from tacita.protect.synthesise.drawing import File, Models, Options, drawn_copy, file_of, models_as_lists, models_of
 from tacita.protect.synthesise.tree import Growth
 from tacita.rules import EditRule
 
@@ -36,8 +36,8 @@ def _conditions(what: str, given: Any) -> tuple[str, ...]:
 class Synthesise(CellStep):
     """Draw values from a model of the file in place of the true ones.
 
-    Nobody in the file is a person any more: what an intruder finds is what a model of all of them made. Variables that
-    are drawn are no one's, variables that are not drawn stay (partial synthesis), and with `only` the other records stay.
+    What an intruder finds in a drawn variable is what a model of all records made, not what one of them said. Variables
+    that are not drawn stay as they are (partial synthesis), and so do, with `only`, the other records.
 
     - `trees`: the first variable is drawn from its distribution, each next one from the leaf of a regression or
       classification tree on those before it (Reiter 2005; the method of synthpop, Nowok, Raab and Dibben 2016).
