@@ -31,6 +31,8 @@ class Column(NamedTuple):
     """Whether it holds numbers that may be smoothed, which dates and decimals of fixed length may not."""
     whole: bool = False
     """Whether numbers are whole."""
+    shared: Bools = np.empty(0, dtype=np.bool_)
+    """By record: whether so many have the same number that it need not be smoothed; empty where none is."""
 
     @property
     def classes(self) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from tacita.arrays import Floats, Ints
 from tacita.protect.synthesise.columns import Column
 from tacita.protect.synthesise.sequence import Normal, Synthetic
-from tacita.protect.synthesise.smoothing import bandwidths, smoothed
+from tacita.protect.synthesise.smoothing import bandwidths, often, smoothed
 from tacita.protect.synthesise.tree import Donors, donors, drawn
 
 BINS = 50
@@ -131,8 +131,11 @@ def copula_of(given: Sequence[Column], columns: Sequence[Column], weight: Floats
     return Copula(correlation, np.array(scores).reshape(len(given), len(weight)).T, columns, margins)
 
 
-def draw_copula(copula: Copula, rows: Ints, normal: Normal, smooth: bool) -> dict[str, Synthetic]:
-    """All variables of some records, drawn from the copula given those that are not drawn."""
+def draw_copula(copula: Copula, rows: Ints, normal: Normal, smooth: int) -> dict[str, Synthetic]:
+    """All variables of some records, drawn from the copula given those that are not drawn.
+
+    Numbers that fewer than `smooth` records have are smoothed; 0: none are.
+    """
     from scipy.special import ndtr
 
     count = copula.scores.shape[1]
@@ -145,18 +148,19 @@ def draw_copula(copula: Copula, rows: Ints, normal: Normal, smooth: bool) -> dic
     made = {}
     for place, (column, margin) in enumerate(zip(copula.columns, copula.margins, strict=True)):
         donor = drawn(margin, everybody, ndtr(latent[:, place]))
-        made[column.name] = Synthetic(donor, _smooth_numbers(column, donor, normal) if smooth else None)
+        made[column.name] = Synthetic(donor, _smooth_numbers(column, donor, normal, smooth) if smooth else None)
     return made
 
 
-def _smooth_numbers(column: Column, donor: Ints, normal: Normal) -> Floats | None:
+def _smooth_numbers(column: Column, donor: Ints, normal: Normal, least: int) -> Floats | None:
     known = np.flatnonzero(column.labels == 0)
     if not column.measured or not len(known):
         return None
     values = column.values[known]
     margin = donors(np.zeros(len(known), np.int64), values, np.ones(len(known)))
-    numbers, chosen = column.values[donor], column.labels[donor] == 0
+    numbers, chosen = column.values[donor], (column.labels == 0)[donor] & ~often(column.values, least)[donor]
     leaf = np.zeros(int(chosen.sum()), np.int64)
     moved = normal(column.name, "smooth")[chosen]
-    numbers[chosen] = smoothed(margin, values, bandwidths(margin, values), leaf, numbers[chosen], moved)
-    return np.rint(numbers) if column.whole else numbers
+    fresh = smoothed(margin, values, bandwidths(margin, values), leaf, numbers[chosen], moved)
+    numbers[chosen] = np.rint(fresh) if column.whole else fresh
+    return numbers

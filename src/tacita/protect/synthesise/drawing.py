@@ -125,7 +125,7 @@ def _drawn(
         return draws.step(name).step(what).normal(record, attempt)
 
     if isinstance(models, Copula):
-        return draw_copula(models, rows, normal, options.smooth)
+        return draw_copula(models, rows, normal, options.growth.least_leaf if options.smooth else 0)
     return draw_sequence(file.given, models, rows, uniform, normal)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from tacita.arrays import Floats, Ints
 from tacita.protect.synthesise.columns import Column, stacked
-from tacita.protect.synthesise.smoothing import bandwidths, smoothed
+from tacita.protect.synthesise.smoothing import bandwidths, often, smoothed
 from tacita.protect.synthesise.tree import (
     Donors,
     Features,
@@ -117,12 +117,15 @@ def _fitted(
     rows, kinds, numbers = sample.rows[column.name], None, None
     labels = column.labels.astype(np.float64)
     if not column.numeric or column.labels[rows].any():
-        kinds = _model(features, rows, (labels, column.classes), sample.weight, growth, trees.get("kinds"))
+        # That all children have no income is no disclosure: only numbers must differ within a leaf.
+        one = growth._replace(least_distinct=1)
+        kinds = _model(features, rows, (labels, column.classes), sample.weight, one, trees.get("kinds"))
     values = rows[column.labels[rows] == 0]
     if column.numeric and len(values):
         numbers = _model(features, values, (column.values, 0), sample.weight, growth, trees.get("numbers"))
         if smooth and column.measured:
             numbers = numbers._replace(bandwidth=bandwidths(numbers.given, column.values[values]))
+            column = column._replace(shared=often(column.values, growth.least_leaf))
     return Fitted(column, kinds, numbers)
 
 
@@ -165,7 +168,7 @@ def _drawn(model: Fitted, features: Features, uniform: Uniform, normal: Normal) 
     if not len(model.numbers.bandwidth):
         return Synthetic(donor, None)
     numbers = column.values[donor]
-    numbers[where] = smoothed(
+    moved = smoothed(
         model.numbers.given,
         column.values[model.numbers.rows],
         model.numbers.bandwidth,
@@ -173,4 +176,6 @@ def _drawn(model: Fitted, features: Features, uniform: Uniform, normal: Normal) 
         numbers[where],
         normal(column.name, "smooth")[where],
     )
-    return Synthetic(donor, np.rint(numbers) if column.whole else numbers)
+    moved = np.rint(moved) if column.whole else moved
+    numbers[where] = np.where(column.shared[donor[where]], numbers[where], moved)
+    return Synthetic(donor, numbers)

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacita.arrays import Floats, Ints
+from tacita.arrays import Bools, Floats, Ints
 from tacita.protect.synthesise.tree import Donors
+
+
+def often(values: Floats, least: int) -> Bools:
+    """By record: whether at least so many have the same number, which then tells of nobody and is not smoothed.
+
+    >>> often(np.array([40.0, 40.0, 37.5, np.nan]), 2).tolist()
+    [True, True, False, False]
+    """
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True, equal_nan=False)
+    return np.asarray(counts[place] >= least)
 
 
 def bandwidths(given: Donors, values: Floats) -> Floats:

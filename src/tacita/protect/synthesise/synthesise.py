@@ -74,9 +74,13 @@ class Synthesise(CellStep):
     order: Annotated[tuple[str, ...], Doc("Variables that are drawn first, in this order; the others follow.")] = ()
     least_leaf: Annotated[int, AtLeast(2), Doc("Records that a leaf holds at least: a value is one of theirs.")] = 5
     least_distinct: Annotated[
-        int, AtLeast(1), Doc("Different values that a leaf holds at least; 2: no leaf tells a value for certain.")
+        int,
+        AtLeast(1),
+        Doc("Different numbers that a leaf of numbers holds at least; 2: none tells a number for certain."),
     ] = 1
-    smooth: Annotated[bool, Doc("Whether numbers are drawn from a smooth density and not from those observed.")] = False
+    smooth: Annotated[
+        bool, Doc("Whether numbers that fewer than `least_leaf` records have are drawn from a smooth density.")
+    ] = False
     weighted: Annotated[
         bool, Doc("Whether records are drawn by the scenario's weight, so that the file stands for the population.")
     ] = False
