@@ -83,8 +83,12 @@ def test_distributions_and_correlations_are_kept() -> None:
     assert set(release["sales"]) <= set(table["sales"])
 
 
-def test_ranks_put_missing_values_and_codes_first() -> None:
+def test_missing_values_and_codes_are_drawn_apart() -> None:
     data = Data.of(
-        pl.DataFrame({"x": [3.0, None, 0.0, -9.0, 3.0]}), {"x": tc.Variable(scale="numeric", missing=(-9.0,))}
+        pl.DataFrame({"x": [3.0, None, 0.0, -9.0, 3.0], "y": ["a", None, "b", "a", "b"], "z": [1, 2, 1, 2, 1]}),
+        {"x": tc.Variable(scale="numeric", missing=(-9.0,))},
     )
-    assert column_of(data, "x", np.arange(5)).ranks.tolist() == [3, 0, 2, 1, 3]
+    x, y, z = (column_of(data, name, np.arange(5)).ranks() for name in "xyz")
+    assert {name: ranks.tolist() for name, ranks in x.items()} == {"kind": [0, 1, 0, 2, 0], "value": [1, -1, 0, -1, 1]}
+    assert {name: ranks.tolist() for name, ranks in y.items()} == {"kind": [0, 1, 0, 0, 0], "value": [0, -1, 1, 0, 1]}
+    assert {name: ranks.tolist() for name, ranks in z.items()} == {"value": [0, 1, 0, 1, 0]}

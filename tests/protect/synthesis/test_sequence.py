@@ -1,4 +1,4 @@
-"""Sequential trees: equal to a slow and obvious twin, trees that are kept, files that a regression cannot tell apart."""
+"""Sequential trees: equal to a slow and obvious twin; kept trees; files that a regression cannot tell apart."""
 
 import json
 from typing import Any

@@ -57,16 +57,22 @@ class Column(NamedTuple):
         return [ordered, labels] if self.several_kinds else [ordered]
 
     @property
-    def ranks(self) -> Ints:
-        """Places in the one order of all cells: missing values and codes by kind, then numbers or categories."""
-        if not len(self.values):
-            return self.labels
-        known = ~np.isnan(self.values)
-        behind = int(self.labels[~known].max(initial=0)) + 1
-        values = np.unique(self.values[known], return_inverse=True)[1]
-        ranks = self.labels.copy()
-        ranks[known] = behind + values
-        return np.unique(ranks, return_inverse=True)[1].astype(np.int64)
+    def known(self) -> Bools:
+        """By record: whether there is a value, and not a missing one or a code without a place among the values."""
+        return ~np.isnan(self.values) if len(self.values) else self.labels > 0
+
+    def ranks(self) -> dict[str, Ints]:
+        """Places in an order, -1 for records that have none: which `kind` of cell it is, and which `value` it has.
+
+        The kind is 0 for a value, and is left out where all cells are of one kind.
+        """
+        values = self.values if len(self.values) else self.labels.astype(np.float64)
+        kinds = np.unique(np.where(self.known, -1, self.labels), return_inverse=True)[1].astype(np.int64)
+        found = {"kind": kinds} if kinds.any() or not self.known.all() else {}
+        if self.known.any():
+            found["value"] = np.full(len(kinds), -1)
+            found["value"][self.known] = np.unique(values[self.known], return_inverse=True)[1]
+        return found
 
 
 def stacked(parts: list[tuple[Floats, int]], count: int) -> Features:

@@ -1,7 +1,8 @@
 """A Gaussian copula: every variable is a cut or stretched normal one, and the normal ones are correlated.
 
 The distribution of each variable is kept whatever it is; what variables have to do with each other is a matrix of
-correlations. Categories are cut off a normal variable in their order, missing values and codes first.
+correlations. Categories are cut off a normal variable in their order. Where some values are missing, or codes, a normal
+variable of its own says which cells are, so that the correlations of values are those of the records that have both.
 """
 
 from __future__ import annotations
@@ -26,17 +27,32 @@ GREATEST = 0.999
 HALVINGS = 40
 
 
+class Part(NamedTuple):
+    """A normal variable behind a column."""
+
+    column: Column
+    what: str
+    """Which `kind` of cell there is, or which `value`."""
+    ranks: Ints
+    """By record its place in the order; -1 where it has none."""
+
+
 class Copula(NamedTuple):
     """The copula of a file."""
 
     correlation: Floats
     """Of the normal variables behind those given, then behind those drawn."""
     scores: Floats
-    """By record and variable given: its normal variable, in the middle of what it may be."""
-    columns: Sequence[Column]
-    """The variables drawn."""
+    """By record and normal variable given: the middle of what it may be; 0 where nothing is known of it."""
+    parts: Sequence[Part]
+    """The normal variables drawn."""
     margins: Sequence[Donors]
-    """By variable drawn: all records in the order of its values."""
+    """By normal variable drawn: all records that have it, in its order."""
+
+
+def parts_of(columns: Sequence[Column]) -> list[Part]:
+    """The normal variables behind some columns."""
+    return [Part(column, what, ranks) for column in columns for what, ranks in column.ranks().items()]
 
 
 def shares(ranks: Ints, weight: Floats) -> tuple[Floats, Floats]:
@@ -47,18 +63,23 @@ def shares(ranks: Ints, weight: Floats) -> tuple[Floats, Floats]:
 
 
 def middle_scores(ranks: Ints, weight: Floats) -> Floats:
-    """By record: the normal quantile in the middle of the share of its rank."""
+    """By record: the normal quantile in the middle of the share of its rank; 0 where it has none."""
     from scipy.special import ndtri
 
-    below, upto = shares(ranks, weight)
-    return np.asarray(ndtri((below + upto) / 2))[ranks]
+    there, scores = ranks >= 0, np.zeros(len(ranks))
+    below, upto = shares(ranks[there], weight[there])
+    scores[there] = np.asarray(ndtri((below + upto) / 2))[ranks[there]]
+    return scores
 
 
 def binned(ranks: Ints, weight: Floats) -> Ints:
-    """Ranks put together to at most so many groups of about the same weight; equal ranks stay together."""
-    below, upto = shares(ranks, weight)
-    group = np.minimum(((below + upto) / 2 * BINS).astype(np.int64), BINS - 1)
-    return np.unique(group[ranks], return_inverse=True)[1].astype(np.int64)
+    """Ranks put together to at most so many groups of about the same weight; equal ranks stay together, -1 stays."""
+    there, groups = ranks >= 0, np.full(len(ranks), -1)
+    if there.any():
+        below, upto = shares(ranks[there], weight[there])
+        group = np.minimum(((below + upto) / 2 * BINS).astype(np.int64), BINS - 1)
+        groups[there] = np.unique(group[ranks[there]], return_inverse=True)[1]
+    return groups
 
 
 def group_scores(groups: Ints, weight: Floats) -> tuple[Floats, Floats]:
@@ -70,7 +91,10 @@ def group_scores(groups: Ints, weight: Floats) -> tuple[Floats, Floats]:
     """
     from scipy.special import ndtri
 
-    below, upto = shares(groups, weight)
+    there = groups >= 0
+    if not there.any():
+        return np.zeros(1), np.zeros(TERMS)
+    below, upto = shares(groups[there], weight[there])
     ends = np.append(ndtri(below), np.inf)
     inside = np.where(np.isfinite(ends), ends, 0.0)
     density = np.where(np.isfinite(ends), np.exp(-(inside**2) / 2) / np.sqrt(2 * np.pi), 0.0)
@@ -87,13 +111,17 @@ def group_scores(groups: Ints, weight: Floats) -> tuple[Floats, Floats]:
 def latent_correlations(groups: Sequence[Ints], weight: Floats) -> Floats:
     """The correlations of the normal variables that give the observed mean products of the groups' scores.
 
+    Of two variables the records count that have both; -1 is no group.
+
     E f(X) g(Y) = sum of r^k a_k b_k for standard normal X and Y of correlation r (Mehler 1866), which grows with r: it
     is found by halving. Of two variables with two groups each it is the tetrachoric correlation (Pearson 1900).
     """
     found = [group_scores(each, weight) for each in groups]
-    scored = np.array([scores[each] for each, (scores, _) in zip(groups, found, strict=True)])
+    there = np.array([each >= 0 for each in groups], dtype=np.float64)
+    scored = there * np.array([scores[each] for each, (scores, _) in zip(groups, found, strict=True)])
     coefficients = np.array([each for _, each in found])
-    wanted = (scored * weight) @ scored.T / weight.sum()
+    both = (there * weight) @ there.T
+    wanted = (scored * weight) @ scored.T / np.where(both > 0, both, 1.0)
     low, high = np.full(wanted.shape, -GREATEST), np.full(wanted.shape, GREATEST)
     for _ in range(HALVINGS):
         r = (low + high) / 2
@@ -121,14 +149,16 @@ def nearest_correlation(matrix: Floats) -> Floats:
 
 def copula_of(given: Sequence[Column], columns: Sequence[Column], weight: Floats, sample: Ints) -> Copula:
     """The copula of all columns, fitted to a sample of the records, which may hold some of them several times."""
-    ranks = [column.ranks for column in (*given, *columns)]
-    correlation = latent_correlations([binned(each[sample], weight[sample]) for each in ranks], weight[sample])
-    scores = [middle_scores(each, weight) for each in ranks[: len(given)]]
+    known, parts = parts_of(given), parts_of(columns)
+    groups = [binned(part.ranks[sample], weight[sample]) for part in (*known, *parts)]
+    scores = [middle_scores(part.ranks, weight) for part in known]
     margins = []
-    for each in ranks[len(given) :]:
-        margin = donors(np.zeros(len(sample), np.int64), each[sample].astype(np.float64), weight[sample])
-        margins.append(margin._replace(rows=sample[margin.rows]))
-    return Copula(correlation, np.array(scores).reshape(len(given), len(weight)).T, columns, margins)
+    for part in parts:
+        rows = sample[part.ranks[sample] >= 0]
+        margin = donors(np.zeros(len(rows), np.int64), part.ranks[rows].astype(np.float64), weight[rows])
+        margins.append(margin._replace(rows=rows[margin.rows]))
+    correlation = latent_correlations(groups, weight[sample])
+    return Copula(correlation, np.array(scores).reshape(len(known), len(weight)).T, parts, margins)
 
 
 def draw_copula(copula: Copula, rows: Ints, normal: Normal, smooth: int) -> dict[str, Synthetic]:
@@ -142,13 +172,16 @@ def draw_copula(copula: Copula, rows: Ints, normal: Normal, smooth: int) -> dict
     of_given, between = copula.correlation[:count, :count], copula.correlation[:count, count:]
     effect = np.linalg.solve(of_given, between) if count else between
     rest = np.linalg.cholesky(copula.correlation[count:, count:] - between.T @ effect)
-    error = np.column_stack([normal(column.name, "value") for column in copula.columns])
-    latent = copula.scores[rows] @ effect + error @ rest.T
-    everybody = np.zeros(len(rows), np.int64)
-    made = {}
-    for place, (column, margin) in enumerate(zip(copula.columns, copula.margins, strict=True)):
-        donor = drawn(margin, everybody, ndtr(latent[:, place]))
-        made[column.name] = Synthetic(donor, _smooth_numbers(column, donor, normal, smooth) if smooth else None)
+    error = np.column_stack([normal(part.column.name, part.what) for part in copula.parts])
+    uniform = ndtr(copula.scores[rows] @ effect + error @ rest.T)
+    made: dict[str, Synthetic] = {}
+    for place, (part, margin) in enumerate(zip(copula.parts, copula.margins, strict=True)):
+        name = part.column.name
+        donor = made[name].donors if name in made else np.zeros(len(rows), np.int64)
+        # A value where the kind of cell drawn before is a value.
+        where = np.flatnonzero(part.column.known[donor]) if name in made else np.arange(len(rows))
+        donor[where] = drawn(margin, np.zeros(len(where), np.int64), uniform[where, place])
+        made[name] = Synthetic(donor, _smooth_numbers(part.column, donor, normal, smooth) if smooth else None)
     return made
 
 

@@ -42,7 +42,7 @@ class Synthesise(CellStep):
     - `trees`: the first variable is drawn from its distribution, each next one from the leaf of a regression or
       classification tree on those before it (Reiter 2005; the method of synthpop, Nowok, Raab and Dibben 2016).
     - `copula`: each variable is a normal one, stretched or cut to its distribution; they are correlated. It keeps
-      distributions and correlations, but no interactions.
+      distributions and correlations, but nothing that is not a matter of more or less.
 
     Missing values and codes are drawn too: as categories, and of numbers first whether there is one, then which.
     Zeros that are more than 5 % of the numbers are drawn apart as well.
