@@ -153,13 +153,13 @@ def test_names_households_and_leaves_of_one_number_are_remarked() -> None:
 
 
 def test_trees_are_kept_for_the_office_and_in_no_log(tmp_path: Path) -> None:
-    release = made(tc.Synthesise(["income", "size"], strata=["sex"]))
+    release = made(tc.Synthesise(["income", "education"], strata=["sex"]))
     folder = release.save(tmp_path / "out", accept_unsafe="a test")
     kept = json.loads((folder / "internal" / "models.json").read_text("utf-8"))
     assert kept["note"].startswith("for internal use only")
     (models,) = kept["steps"].values()
     assert len(models) == 2
-    assert set(models[0]["trees"]) == {"income", "size"}
+    assert set(models[0]["trees"]) == {"income", "education"}
     assert "threshold" not in json.dumps(release.to_dict())
     copula = made(tc.Synthesise(["age", "income"], method="copula")).changes[0].fitted[0]
     assert np.shape(copula["correlation"]) == (len(copula["given"]) + 2,) * 2

@@ -60,7 +60,7 @@ def copy_remarks(file: File, figures: dict[str, Any], household: str | None, wei
             f"most records have a value of their own of {check.quoted(figures['names'])}: remove what is a name"
         )
     if household is not None:
-        said.append(f"drawn person by person: who shares {household!r} no longer belongs together")
+        said.append(f"drawn person by person: who shares {household!r} no longer belongs together; remove it")
     if weighted:
         said.append("drawn by weight: the file stands for the population without weights")
     return tuple(said)
