@@ -162,7 +162,9 @@ def test_trees_are_kept_for_the_office_and_in_no_log(tmp_path: Path) -> None:
     assert set(models[0]["trees"]) == {"income", "education"}
     assert "threshold" not in json.dumps(release.to_dict())
     copula = made(tc.Synthesise(["age", "income"], method="copula")).changes[0].fitted[0]
-    assert np.shape(copula["correlation"]) == (len(copula["given"]) + 2,) * 2
+    assert np.shape(copula["correlation"]) == (len(copula["parts"]),) * 2
+    assert copula["parts"][-2:] == [["income", "kind"], ["income", "value"]]
+    assert ["sex", "value"] in copula["parts"]
 
 
 def test_all_missing_constant_and_dates() -> None:

@@ -12,7 +12,7 @@ from tacita.data import Data
 from tacita.data.data import among_codes
 from tacita.protect.numeric_column import numbers_of, written
 from tacita.protect.synthesise.columns import Column, column_of
-from tacita.protect.synthesise.copula import Copula, copula_of, draw_copula
+from tacita.protect.synthesise.copula import Copula, copula_of, draw_copula, parts_of
 from tacita.protect.synthesise.sequence import Fitted, Sample, Synthetic, draw_sequence, fitted
 from tacita.protect.synthesise.tree import Growth
 from tacita.random import Draws
@@ -87,11 +87,13 @@ def models_as_lists(file: File, models: Models) -> dict[str, Any]:
     """The models as plain lists, from which any program can draw the same values again.
 
     Features of trees are numbered as `features` lists them: those of variables given, then of those drawn before.
-    Categories are numbered by the order of the values in the original file, 0 for missing.
+    Categories are numbered by the order of the values in the original file, 0 for missing. Of a copula `parts` lists
+    the normal variables: of each column which kind of cell there is, where they differ, and which value.
     """
     names = {"given": [column.name for column in file.given], "order": [column.name for column in file.columns]}
     if isinstance(models, Copula):
-        return {**names, "correlation": models.correlation.tolist()}
+        parts = [[part.column.name, part.what] for part in (*parts_of(file.given), *models.parts)]
+        return {**names, "parts": parts, "correlation": models.correlation.tolist()}
     one = np.arange(min(1, len(file.rows)))
     features = [column.name for column in (*file.given, *file.columns) for _ in column.features(one)]
     return {**names, "features": features, "trees": {each.column.name: each.trees() for each in models}}
