@@ -68,6 +68,8 @@ _HOMES = {
     "Shuffle": "tacita.protect.shuffle.shuffle",
     "MaskByModel": "tacita.protect.model.mask_by_model",
     "MicroaggregateMixed": "tacita.protect.microaggregate.microaggregate_mixed",
+    "Synthesise": "tacita.protect.synthesise.synthesise",
+    "combine_copies": "tacita.protect.synthesise.combine_copies",
     "Rules": "tacita.rules",
     "EditRule": "tacita.rules",
     "Total": "tacita.rules",
@@ -122,6 +124,8 @@ if TYPE_CHECKING:
     from tacita.protect.swap.random_swap import RandomSwap as RandomSwap
     from tacita.protect.swap.rank_swap import RankSwap as RankSwap
     from tacita.protect.swap.swap_records import SwapRecords as SwapRecords
+    from tacita.protect.synthesise.combine_copies import combine_copies as combine_copies
+    from tacita.protect.synthesise.synthesise import Synthesise as Synthesise
     from tacita.protect.top_code import BottomCode as BottomCode
     from tacita.protect.top_code import TopCode as TopCode
     from tacita.protect.weights.recalibrate import Recalibrate as Recalibrate

@@ -55,6 +55,8 @@ class Applied(NamedTuple):
     """What of it may be told to the public: mechanisms with the parameters that do not help to undo them."""
     renewed: tuple[str, ...] = ()
     """Identifiers that were renewed: the values that the office knew are gone."""
+    fitted: tuple[Mapping[str, Any], ...] = ()
+    """Models that values were drawn from, as plain lists and numbers: for a file of the office, in no log."""
 
     @property
     def perturbed(self) -> frozenset[str]:
@@ -121,6 +123,11 @@ class Step(Declared, ABC):
     @property
     def adds_missing(self) -> bool:
         """Whether it may blank cells, or fill those that are missing."""
+        return False
+
+    @property
+    def draws_codes(self) -> bool:
+        """Whether it draws anew who has a code for not applicable, as synthesis does."""
         return False
 
     @property

@@ -40,6 +40,7 @@ OWN = {
     "shuffle": "tacita.protect.shuffle.shuffle:Shuffle",
     "mask_by_model": "tacita.protect.model.mask_by_model:MaskByModel",
     "microaggregate_mixed": "tacita.protect.microaggregate.microaggregate_mixed:MicroaggregateMixed",
+    "synthesise": "tacita.protect.synthesise.synthesise:Synthesise",
 }
 """Tacita's steps by kind, and where each is: a new one is added here. Nothing is imported before it is asked for."""
 

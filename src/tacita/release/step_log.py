@@ -50,6 +50,8 @@ class Changes:
     """What of it may be told to the public."""
     renewed: tuple[str, ...] = ()
     """Identifiers that the step renewed."""
+    fitted: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    """Models that values were drawn from: for a file of the office of its own, in no log."""
 
     def __str__(self) -> str:
         total, gone = sum(self.cells.values()), sum(self.suppressed.values())
@@ -118,6 +120,7 @@ def changes(before: Data, after: Data, step: Step, made: Applied) -> Changes:
         mechanisms=tuple(each.to_dict() for each in made.mechanisms),
         public=tuple(each.to_dict() for each in made.public),
         renewed=made.renewed,
+        fitted=made.fitted,
     )
 
 

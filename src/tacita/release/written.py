@@ -18,6 +18,7 @@ PUBLIC = "public"
 """The folder of what may be published."""
 SEED_NOTE = "whoever knows this seed can undo the protection"
 LOG_NOTE = "how the release came about"
+MODELS_NOTE = "what values were drawn from, which tells of the original data"
 DECLARED_NOTE = "what was declared and done, not part of the release"
 MATRICES = "transition_matrices.json"
 MATRICES_NOTE = (
@@ -86,6 +87,9 @@ def _write_internal(release: Release, internal: Path, accepted: str | None) -> N
     )
     said = {"note": f"{OFFICE_ONLY}: {LOG_NOTE}", "verdict": release.verdict, "accepted_unsafe": accepted}
     _text(internal / "log.json", json.dumps(said | release.to_dict(), indent=2))
+    models = {each.label: list(each.fitted) for each in release.changes if each.fitted}
+    if models:
+        _text(internal / "models.json", json.dumps({"note": f"{OFFICE_ONLY}: {MODELS_NOTE}", "steps": models}))
     _text(internal / "checklist.txt", f"{OFFICE_ONLY}: to go through before publication", str(release.checklist()))
 
 

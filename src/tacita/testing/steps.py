@@ -143,6 +143,9 @@ def _check_not_applicable(step: Step, data: Data, scenario: Scenario, release: R
         if made is not None and name in made.columns:
             here = np.isin(made.record, data.record[coded])
             shown, others = ({*_texts(made.table[name].filter(rows))} for rows in (here, ~here))
+            if step.draws_codes:
+                _require(str(CODE) in shown | others, f"loses the code of {name!r} for not applicable")
+                continue
             # The top of a hierarchy holds everything, and a suppressed cell nothing.
             _require(shown <= {str(CODE), "*", *([None] if step.adds_missing else [])}, f"changes codes of {name!r}")
             _require(str(CODE) not in others, f"gives others a code of {name!r} for not applicable")
@@ -172,7 +175,7 @@ def _check_parts(step: CellStep, data: Data, scenario: Scenario) -> None:
             _require(_same_values(data, made, name, np.flatnonzero(rest), rows), f"changes {name!r} outside `only`")
     names = [name for name in data.columns if frame.distinct(data.table, name) <= 3][:1]
     apart = _data_unless_refused(lambda: _applied(replace(step, label="", strata=tuple(names)), data, scenario).data)
-    if apart is not None and names:
+    if apart is not None and names and not step.adds_records:
         _require(set(apart.record.tolist()) <= set(data.record.tolist()), "invents records in strata")
 
 

@@ -1,0 +1,194 @@
+"""Growing a tree: loops over nodes, features and records.
+
+Records are sorted once by every feature. A node is the same stretch of all these orders, and a split keeps the order
+within either child, so that nothing is sorted again: time grows with records, features and depth.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tacita.compiled import compiled
+from tacita.protect.synthesise.split_loops import best_split
+
+
+@compiled
+def impurity(response: Any, classes: int, weight: Any) -> float:
+    """The impurity of all records: sum of squares around the mean, or Gini's index times the weight."""
+    total, squares, summed = 0.0, 0.0, 0.0
+    counts = np.zeros(max(classes, 1))
+    for row in range(len(response)):
+        total += weight[row]
+        if classes:
+            counts[int(response[row])] += weight[row]
+        else:
+            summed += weight[row] * response[row]
+            squares += weight[row] * response[row] ** 2
+    if total == 0.0:
+        return 0.0
+    return total - (counts**2).sum() / total if classes else squares - summed**2 / total
+
+
+@compiled
+def midpoint(low: float, high: float) -> float:
+    """A number from `low` to below `high`, in the middle if there is one."""
+    if low == -np.inf:
+        return low
+    middle = low + (high - low) / 2
+    return middle if middle < high else low
+
+
+@compiled
+def few_distinct(response: Any, rows: Any, least: int) -> bool:
+    """Whether some records have fewer than so many different values."""
+    return len(np.unique(response[rows])) < least
+
+
+@compiled
+def own_score(rows: Any, response: Any, classes: int, weight: Any, counts: Any) -> float:
+    """The score of a node that is not split."""
+    total, summed, squares = 0.0, 0.0, 0.0
+    for row in rows:
+        total += weight[row]
+        if classes:
+            label, w = int(response[row]), weight[row]
+            squares += w * (2 * counts[0, label] + w)
+            counts[0, label] += w
+        else:
+            summed += weight[row] * response[row]
+    if not classes:
+        return summed * summed / total
+    for row in rows:
+        counts[0, int(response[row])] = 0.0
+    return squares / total
+
+
+@compiled
+def partition(order: Any, start: int, end: int, side: Any, buffer: Any) -> None:
+    """Put the records that go left first in every order, either side in the order in which it was."""
+    for place in range(order.shape[0]):
+        at, others = start, 0
+        for index in range(start, end):
+            row = order[place, index]
+            if side[row]:
+                order[place, at] = row
+                at += 1
+            else:
+                buffer[others] = row
+                others += 1
+        order[place, at:end] = buffer[:others]
+
+
+@compiled
+def mark_sides(x: Any, rows: Any, cut: int, goes_left: Any, side: Any) -> int:
+    """Mark which records of a node go left, and count them."""
+    if len(goes_left) == 0:
+        for place in range(len(rows)):
+            side[rows[place]] = place < cut
+        return cut
+    group, count = -1, 0
+    for place in range(len(rows)):
+        if place == 0 or x[rows[place]] != x[rows[place - 1]]:
+            group += 1
+        side[rows[place]] = goes_left[group]
+        count += goes_left[group]
+    return count
+
+
+@compiled
+def left_set(x: Any, rows: Any, goes_left: Any, categories: int, larger_left: bool) -> Any:
+    """By category whether it goes left; one that the node does not have goes to the larger child."""
+    found = np.full(categories, np.uint8(larger_left), np.uint8)
+    group = -1
+    for place in range(len(rows)):
+        if place == 0 or x[rows[place]] != x[rows[place - 1]]:
+            group += 1
+            found[int(x[rows[place]])] = np.uint8(goes_left[group])
+    return found
+
+
+@compiled
+def with_set(sets: Any, used: int, found: Any) -> Any:
+    """Sets of categories with another one behind those in use, in a longer array where it does not fit."""
+    while used + len(found) > len(sets):
+        sets = np.concatenate((sets, np.zeros_like(sets)))
+    sets[used : used + len(found)] = found
+    return sets
+
+
+@compiled
+def allowed(response: Any, left: Any, right: Any, distinct: int) -> bool:
+    """Whether both sides of a split hold enough different values."""
+    if distinct <= 1:
+        return True
+    return not (few_distinct(response, left, distinct) or few_distinct(response, right, distinct))
+
+
+@compiled
+def grow(
+    x: Any,
+    order: Any,
+    categories: Any,
+    response: Any,
+    classes: int,
+    weight: Any,
+    least: int,
+    distinct: int,
+    gain: float,
+) -> tuple[Any, Any, Any, Any, Any, Any]:
+    """The nodes of a tree: feature, threshold, left, right, start of the set, sets; `order` is used up.
+
+    A split must decrease the impurity by more than `gain` times that of all records.
+    """
+    size = len(response)
+    most = 2 * (size // least) + 1
+    feature, left, right = np.full(most, -1, np.int64), np.full(most, -1, np.int64), np.full(most, -1, np.int64)
+    threshold, start_of_set = np.zeros(most), np.full(most, -1, np.int64)
+    stretch = np.zeros((most, 2), np.int64)
+    sets, used = np.zeros(64, np.uint8), 0
+    counts, places = np.zeros((2, max(classes, 1))), np.zeros(classes, np.int64)
+    side, buffer = np.zeros(size, np.bool_), np.empty(size, np.int32)
+    stretch[0, 1], nodes, node = size, 1, -1
+    needed = gain * impurity(response, classes, weight)
+    while node + 1 < nodes and len(categories) > 0:
+        node += 1
+        start, end = stretch[node]
+        if end - start < 2 * least:
+            continue
+        segment = order[:, start:end]
+        score, chosen, cut, sides = best_split(x, segment, categories, response, classes, weight, least, counts, places)
+        if chosen < 0 or score - own_score(segment[0], response, classes, weight, counts) <= needed:
+            continue
+        rows = segment[chosen].copy()
+        on_left = mark_sides(x[chosen], rows, cut, sides, side)
+        partition(order, start, end, side, buffer)
+        middle = start + on_left
+        if not allowed(response, order[0, start:middle], order[0, middle:end], distinct):
+            continue
+        feature[node], left[node], right[node] = chosen, nodes, nodes + 1
+        if len(sides):
+            found = left_set(x[chosen], rows, sides, categories[chosen], 2 * on_left >= end - start)
+            sets = with_set(sets, used, found)
+            start_of_set[node], used = used, used + len(found)
+        else:
+            threshold[node] = midpoint(x[chosen, rows[cut - 1]], x[chosen, rows[cut]])
+        stretch[nodes], stretch[nodes + 1] = (start, middle), (middle, end)
+        nodes += 2
+    return feature[:nodes], threshold[:nodes], left[:nodes], right[:nodes], start_of_set[:nodes], sets[:used]
+
+
+@compiled
+def find_leaves(feature: Any, threshold: Any, left: Any, right: Any, start: Any, sets: Any, x: Any) -> Any:
+    """By record: the leaf that it falls into."""
+    found = np.zeros(x.shape[1], np.int64)
+    for record in range(x.shape[1]):
+        node = 0
+        while feature[node] >= 0:
+            value = x[feature[node], record]
+            among = start[node] >= 0
+            goes_left = sets[start[node] + int(value)] == 1 if among else value <= threshold[node]
+            node = left[node] if goes_left else right[node]
+        found[record] = node
+    return found
