@@ -1,5 +1,7 @@
 """Suppression to an individual risk and to a household risk."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +13,8 @@ from strategies import Survey, quietly, surveys
 from tacita.check import TacitaError
 from tacita.protect.suppress import local_suppression
 from tacita.protect.suppress.local_suppression import household_caps
-from tacita.protect.suppress.problem import attack_probabilities, link_limits, link_risk
+from tacita.protect.suppress.problem import link_limits, link_risk
+from tacita.risk.identity.individual_risk import attack_probabilities
 
 
 def risks_after(release: tc.Release, who: tc.Scenario) -> np.ndarray:
@@ -207,9 +210,13 @@ def test_attack_m2_where_one_more_record_is_not_always_safer() -> None:
 
 
 def test_attack_models() -> None:
-    assert attack_probabilities("M1", 4, None, None).tolist() == [0.25] * 4
-    assert attack_probabilities("M4", 2, 0.5, None).tolist() == [0.5, 0.5]
-    assert attack_probabilities("M5", 2, None, np.array([4.0, 0.5])).tolist() == [0.25, 1.0]
+    who = tc.Scenario(keys=["sex"], weight="weight", attack="M1")
+    assert attack_probabilities(who, 4, 4, None).tolist() == [0.25] * 4
+    # Of two persons in four records one is tried.
+    assert attack_probabilities(who, 4, 2, None).tolist() == [0.5] * 4
+    half = replace(who, attack="M4", attack_probability=0.5)
+    assert attack_probabilities(half, 2, 2, None).tolist() == [0.5, 0.5]
+    assert attack_probabilities(replace(who, attack="M5"), 2, 2, np.array([4.0, 0.5])).tolist() == [0.25, 1.0]
     assert link_limits(0.1, np.array([0.5, 0.0, 1.0])).tolist() == [0.2, np.inf, 0.1]
     f, weight = np.array([2.0]), np.array([20.0])
     assert link_risk(None, "M2")(f, weight) == pytest.approx(0.1 * link_risk(None)(f, weight))
