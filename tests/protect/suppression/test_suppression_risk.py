@@ -209,6 +209,17 @@ def test_attack_m2_where_one_more_record_is_not_always_safer() -> None:
     assert risks_after(release, who).max() <= limit
 
 
+def test_under_m2_a_record_with_a_great_weight_may_be_safer_alone() -> None:
+    """Nine records share a value. Eight must lose it; the one of weight 13 alone has p r = 0.0164, so it need not."""
+    people = pl.DataFrame({"region": [None] + [1] * 9, "w": [2.0] + [1.0] * 8 + [13.0]})
+    who = tc.Scenario(keys=["region"], weight="w", attack="M2")
+    with quietly():
+        assert (tc.risk.individual_risk(people, who).risk > 0.02).tolist() == [False] + [True] * 9
+        release = tc.Plan([tc.Suppress(risk=0.02)]).apply(people, who)
+    assert release.data.table["region"].to_list() == [None] * 9 + [1]
+    assert risks_after(release, who).max() <= 0.02
+
+
 def test_attack_models() -> None:
     who = tc.Scenario(keys=["sex"], weight="weight", attack="M1")
     assert attack_probabilities(who, 4, 4, None).tolist() == [0.25] * 4

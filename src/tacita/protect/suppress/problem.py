@@ -103,9 +103,7 @@ def units_of(
     columns = [np.asarray(column, dtype=np.uint32) for column in (whose, *codes.T, *others)]
     row, distinct = distinct_keys(columns, [int(column.max(initial=0)) for column in columns])
     count, persons, distinct = len(distinct), distinct[:, 0].astype(np.int64), distinct[:, 1:]
-    summed = NO_WEIGHTS
-    if weights is not None:
-        summed = np.bincount(row, weights=weights, minlength=count).astype(np.float64)
+    summed: Floats = NO_WEIGHTS if weights is None else np.bincount(row, weights, count).astype(np.float64)
     keys = np.ascontiguousarray(distinct[:, : codes.shape[1]])
     free = distinct[:, codes.shape[1]] > 0
     records = np.bincount(row, minlength=count)
@@ -205,8 +203,7 @@ class HouseholdLimit(NamedTuple):
     def above(self, risk: Floats) -> Bools:
         """Records whose household is above the limit, of the risk of each record."""
         together = at_least_one(risk * self.counts(risk), self.household, int(self.household.max()) + 1)
-        found: Bools = (together > self.limit)[self.household]
-        return found
+        return np.asarray((together > self.limit)[self.household])
 
     def counts(self, risk: Floats) -> Floats:
         """1 for records by which a member counts: of several of one person the riskiest."""
@@ -236,6 +233,8 @@ class Request(NamedTuple):
     """Keys that are never suppressed, as bits; they have no missing values."""
     person: Ints | None = None
     """Whose record it is (a person, a firm), where one has several: persons count then, not records."""
+    weights_apart: bool = False
+    """Whether each weight has units of its own: under the attack M2 a record can be safer alone than in its group."""
 
     @property
     def changeable(self) -> Bools:
@@ -290,10 +289,12 @@ def problem_of(request: Request) -> Problem:
 
 
 def _apart(request: Request) -> Ints | None:
-    """What keeps records apart that have the same keys: their household, or a limit of their own."""
+    """What keeps records apart that have the same keys: their household, a limit of their own, or a weight."""
     if request.shared is not None or request.goal is not None:
         return np.arange(len(request.codes))
     limits = [need.limits for need in request.needs if need.limits is not None]
     if not limits:
         return None
+    if request.weights_apart and request.weights is not None:
+        limits.append(request.weights)
     return np.unique(np.column_stack(limits), axis=0, return_inverse=True)[1].ravel()

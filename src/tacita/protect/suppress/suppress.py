@@ -76,7 +76,7 @@ class Suppress(CellStep):
     ] = field(default=True, kw_only=True)
 
     selects_itself: ClassVar[bool] = True
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     @property
     def adds_missing(self) -> bool:

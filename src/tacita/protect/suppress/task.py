@@ -75,6 +75,7 @@ def task_of(asked: Suppress, data: Data, scenario: Scenario, policy: Policy, fre
         goal=_household_limit(household_risk, next(iter(sets.values())), keys, data, scenario, attack),
         kept=kept,
         person=person,
+        weights_apart=scenario.attack == "M2",
     )
     return Task(keys, request, remarks)
 

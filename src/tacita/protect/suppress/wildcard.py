@@ -71,8 +71,9 @@ def suppress_wildcard(problem: Problem, progress: Progress = no_progress) -> Int
 
 def _coverage(problem: Problem) -> Floats:
     """By unit: what counts for it as a share of the k asked, where it lacks most."""
-    units, rule = problem.units, problem.rule
-    return reduce(np.minimum, (frequencies(units.codes, units, need.members, rule)[0] / need.k for need in problem.needs))
+    units = problem.units
+    counts = ((frequencies(units.codes, units, need.members, problem.rule)[0], need.k) for need in problem.needs)
+    return reduce(np.minimum, (f / k for f, k in counts))
 
 
 def _one_order(problem: Problem, start: Bools, coverage: Floats, order: int, progress: Progress) -> tuple[Ints, bool]:

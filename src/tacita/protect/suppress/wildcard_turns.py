@@ -16,12 +16,12 @@ MOST_NEEDS = 4
 
 @compiled
 def take_turns(
-    tables: Tables, turns: Ints, needed: Ints, k: Ints, sets_in_order: Ints, cost: Floats, factor: float, only_more: bool
+    tables: Tables, turns: Ints, needed: Ints, k: Ints, sets: Ints, cost: Floats, factor: float, only_more: bool
 ) -> tuple[int, int]:
     """Each unit in turn suppresses what is cheapest for itself, given what the others show; how many had their turn.
 
-    And how many changed. Not all have had their turn where the tables are full. With `only_more` a safe unit stays as
-    it is and an unsafe one suppresses more.
+    And how many changed. `sets` of keys are tried in their order, the cheapest first. Not all have had their turn where
+    the tables are full. With `only_more` a safe unit stays as it is and an unsafe one suppresses more.
     """
     changed = 0
     for turn in range(len(turns)):
@@ -31,7 +31,7 @@ def take_turns(
         known, now = tables.known[unit], tables.known[unit] & ~tables.shown[unit]
         chosen = now
         safe = safe_now = _meets(tables, unit, now, needed, k, factor)
-        for missing in sets_in_order:
+        for missing in sets:
             if safe_now < 0.0 or (safe_now == 1.0 and (only_more or cost[missing] >= cost[now])):
                 break
             if missing & ~known or (only_more and missing & now != now):
