@@ -10,3 +10,5 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Codes = NDArray[np.uint32]
 """Codes of categories, 0 for missing."""
+Words = NDArray[np.uint64]
+"""Bits: codes packed side by side, or hashes."""

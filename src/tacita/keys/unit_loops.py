@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.arrays import Floats, Ints
+from tacita.arrays import Floats, Ints, Words
 from tacita.compiled import compiled
 
-Words = NDArray[np.uint64]
 Groups = NDArray[np.int32]
 
 

@@ -12,13 +12,13 @@ from tacita.protect.suppress.problem import (
     HouseholdVariables,
     Request,
     Requirement,
-    attack_probabilities,
     bits,
     link_limits,
     link_risk,
 )
 from tacita.protect.suppress.requirements import of_sizes
-from tacita.scenario import MissingRule
+from tacita.risk.identity.individual_risk import attack_probabilities
+from tacita.scenario import MissingRule, Scenario
 
 RULES = ("one_way", "wildcard", "partial(0.5)", "partial(0.3)", "partial(0)", "own_category")
 """Rules that suppression takes."""
@@ -103,7 +103,8 @@ def _with_risk(asked: Request, household: np.ndarray, draws: np.random.Generator
     n, q = asked.codes.shape
     model = str(draws.choice(["M1", "M2", "M3", "M5"]))
     weights = draws.choice([1.0, 2.0, 5.0, 20.0, 100.0], n)
-    risk, attack = link_risk(None, model), attack_probabilities(model, n, None, weights)
+    risk = link_risk(None, model)
+    attack = attack_probabilities(Scenario(keys=["sex"], weight="weight", attack=model), n, n, weights)
     most = (attack * risk(np.ones(n), weights)).max()
     least = (attack * risk(np.full(n, float(n)), np.full(n, weights.sum()))).max()
     limit = float(np.exp(draws.uniform(np.log(1.05 * least), np.log(max(most, 1.1 * least)))))

@@ -207,7 +207,7 @@ def test_sets_of_many_keys(variant: int, keys: int) -> None:
     units = units_of(codes, np.ones(6, dtype=bool))
     shown = np.array([every, every & ~0b1111, every & ~0b1010_0000, every & ~0b1111, every, every])
     problem = Problem(units, whole(keys, 2), [1.0, 2.0] * keys, fixed=1 << 8)
-    order = list(sets_to_try(problem, shown, np.arange(6), every, 2, variant))
+    order = list(sets_to_try(problem, shown, np.arange(6), variant))
     assert len(order) == len(set(order))
     assert {*shown.tolist(), 1 << 8} <= set(order)
     assert all(each >> 8 & 1 for each in order)

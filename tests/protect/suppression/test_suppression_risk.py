@@ -1,5 +1,7 @@
 """Suppression to an individual risk and to a household risk."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +13,8 @@ from strategies import Survey, quietly, surveys
 from tacita.check import TacitaError
 from tacita.protect.suppress import local_suppression
 from tacita.protect.suppress.local_suppression import household_caps
-from tacita.protect.suppress.problem import attack_probabilities, link_limits, link_risk
+from tacita.protect.suppress.problem import link_limits, link_risk
+from tacita.risk.identity.individual_risk import attack_probabilities
 
 
 def risks_after(release: tc.Release, who: tc.Scenario) -> np.ndarray:
@@ -68,7 +71,9 @@ def test_no_record_is_above_the_limit(survey: Survey, limit: float, attack: str)
     assert risks_after(release, who).max() <= limit * (1 + 1e-12)
     (change,) = release.changes
     assert change.figures["violating"] == int((start > limit).sum())
-    if min(survey.weights) >= 1 and not change.figures["only_others_need"]:
+    # Cells that close a leak are not suppressed for the risk.
+    for_risk_alone = not change.figures["only_others_need"] and not change.figures["closing"]
+    if min(survey.weights) >= 1 and for_risk_alone:
         assert needed_for_risk(release, survey, who, limit)
 
 
@@ -206,10 +211,25 @@ def test_attack_m2_where_one_more_record_is_not_always_safer() -> None:
     assert risks_after(release, who).max() <= limit
 
 
+def test_under_m2_a_record_with_a_great_weight_may_be_safer_alone() -> None:
+    """Nine records share a value. Eight must lose it; the one of weight 13 alone has p r = 0.0164, so it need not."""
+    people = pl.DataFrame({"region": [None] + [1] * 9, "w": [2.0] + [1.0] * 8 + [13.0]})
+    who = tc.Scenario(keys=["region"], weight="w", attack="M2")
+    with quietly():
+        assert (tc.risk.individual_risk(people, who).risk > 0.02).tolist() == [False] + [True] * 9
+        release = tc.Plan([tc.Suppress(risk=0.02)]).apply(people, who)
+    assert release.data.table["region"].to_list() == [None] * 9 + [1]
+    assert risks_after(release, who).max() <= 0.02
+
+
 def test_attack_models() -> None:
-    assert attack_probabilities("M1", 4, None, None).tolist() == [0.25] * 4
-    assert attack_probabilities("M4", 2, 0.5, None).tolist() == [0.5, 0.5]
-    assert attack_probabilities("M5", 2, None, np.array([4.0, 0.5])).tolist() == [0.25, 1.0]
+    who = tc.Scenario(keys=["sex"], weight="weight", attack="M1")
+    assert attack_probabilities(who, 4, 4, None).tolist() == [0.25] * 4
+    # Of two persons in four records one is tried.
+    assert attack_probabilities(who, 4, 2, None).tolist() == [0.5] * 4
+    half = replace(who, attack="M4", attack_probability=0.5)
+    assert attack_probabilities(half, 2, 2, None).tolist() == [0.5, 0.5]
+    assert attack_probabilities(replace(who, attack="M5"), 2, 2, np.array([4.0, 0.5])).tolist() == [0.25, 1.0]
     assert link_limits(0.1, np.array([0.5, 0.0, 1.0])).tolist() == [0.2, np.inf, 0.1]
     f, weight = np.array([2.0]), np.array([20.0])
     assert link_risk(None, "M2")(f, weight) == pytest.approx(0.1 * link_risk(None)(f, weight))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -84,7 +83,7 @@ def suppress(request: Request, progress: Progress = no_progress) -> Suppression:
     at_start = unsafe_units(problem, known, part(progress, 0.0, 0.1)) | above_household_limit(problem, known)
     for_others = np.zeros_like(shown)
     if request.goal is not None:
-        shown = lower_household_risk(request, problem, _solved, part(progress, 0.1, 0.8))
+        shown = lower_household_risk(request, problem, part(progress, 0.1, 0.8))
     elif (at_start & units.free).any():
         shown = _searched(problem, part(progress, 0.1, 0.8))
     left = _still_unsafe(problem, shown, part(progress, 0.8, 0.9))
@@ -183,13 +182,11 @@ def _check_size(request: Request) -> None:
         )
 
 
-def lower_household_risk(
-    request: Request, problem: Problem, solve: Callable[[Request, Progress], Ints], progress: Progress
-) -> Ints:
+def lower_household_risk(request: Request, problem: Problem, progress: Progress) -> Ints:
     """The keys that each unit shows, as bits, so that no household is above its limit, and further requirements hold.
 
-    The members with the highest risk get limits of their own, which `solve` meets; where suppression for others raises
-    a risk again these are lowered, until every household is within the limit.
+    The members with the highest risk get limits of their own, which suppression meets; where suppression for others
+    raises a risk again these are lowered, until every household is within the limit.
     """
     free, row = request.changeable, problem.units.row
     assert request.goal is not None
@@ -207,7 +204,7 @@ def lower_household_risk(
         limited = Requirement(goal.members, 1, link_limits(caps, goal.attack))
         capped = request._replace(goal=None, needs=[*request.needs, limited])
         shown = np.empty_like(shown)
-        shown[row] = solve(capped, halving(progress, number))
+        shown[row] = _solved(capped, halving(progress, number))
     raise TacitaError("the household risk could not be reached by suppression; recode first or ask for less.")
 
 

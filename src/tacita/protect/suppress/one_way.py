@@ -3,8 +3,8 @@
 A sweep goes over the sets of keys that a record could still show, the most valuable first. For a set of keys P, count
 the records that show at least P by their values on P. Every record that is not yet placed and whose count is large
 enough shows exactly P from then on. All of them stay in that group, and whoever was placed before keeps what it shows:
-the count never falls again, nobody needs a second look, and no cell is suppressed that its own record could show, since
-all larger sets were tried before.
+the count never falls again, nobody is counted a second time, and no cell is suppressed that its own record could show,
+since all larger sets were tried before.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from tacita.protect.suppress.requirements import (
 )
 
 MOST_ORDERS = 8
-LOOKS = 1_000_000
-"""About so many looks at a unit are worth spending on further orders of the sets."""
+COMPARISONS = 1_000_000
+"""About so many units are worth comparing for further orders of the sets."""
 MOST_ROUNDS = 20
 
 
@@ -45,9 +45,9 @@ def suppress_one_way(problem: Problem, progress: Progress = no_progress) -> Ints
     units, costs = problem.units, problem.costs
     if problem.shared is not None:
         problem = problem._replace(costs=problem.shared.search_costs(costs))
-    best, looks = _one_order(problem, 0, part(progress, 0.0, 0.5))
+    best, compared = _one_order(problem, 0, part(progress, 0.0, 0.5))
     least = units.total_cost(best, costs)
-    orders = min(MOST_ORDERS, LOOKS // max(1, looks)) if least else 0
+    orders = min(MOST_ORDERS, COMPARISONS // max(1, compared)) if least else 0
     for variant in range(1, orders):
         share = part(progress, 0.5 + 0.5 * variant / orders, 0.5 + 0.5 * (variant + 1) / orders)
         shown, _ = _one_order(problem, variant, share)
@@ -58,61 +58,60 @@ def suppress_one_way(problem: Problem, progress: Progress = no_progress) -> Ints
 
 
 def _one_order(problem: Problem, variant: int, progress: Progress) -> tuple[Ints, int]:
-    """What is shown after sweeping in one order, and about how many looks at a unit it took."""
-    units, needs, risk, shared = problem.units, problem.needs, problem.risk, problem.shared
-    shown, looks = units.known, 0
+    """What is shown after sweeping in one order, and about how many units were compared."""
+    units, needs, shared = problem.units, problem.needs, problem.shared
+    shown, compared = units.known, 0
     if len(needs) == 1:
-        shown, looks = sweep(problem, shown, needs[0], variant, part(progress, 0.0, 0.8))
+        shown, compared = sweep(problem, variant, part(progress, 0.0, 0.8))
         progress = part(progress, 0.8, 1.0)
         if shared is None and needs[0].limits is None and few_keys(needs[0].members & ~problem.fixed):
-            return shown, looks
+            return shown, compared
     # Several requirements interfere with each other, and so do households and limits of one's own.
     for number in count():
         if shared is not None:
             shown = shared.spread(units.known, shown)
         before = shown
         shown = show_less(problem, shown, variant, halving(progress, number))
-        looks += len(shown) << min(units.codes.shape[1], 10)
+        compared += len(shown) << min(units.codes.shape[1], 10)
         if np.array_equal(before, shown):
             # All are safe, or what is asked cannot be had.
             break
     fuller = show_again(problem, shown, halving(progress, number))
     # Under the attack M2 a group with one more record of a small weight is not always safer.
-    worse = risk is not None and (violating(units, fuller, needs, risk) & ~violating(units, shown, needs, risk)).any()
-    return (shown if worse else fuller), looks
+    worse = problem.risk is not None and (violating(problem, fuller) & ~violating(problem, shown)).any()
+    return (shown if worse else fuller), compared
 
 
-def sweep(
-    problem: Problem, shown: Ints, need: Requirement, variant: int = 0, progress: Progress = no_progress
-) -> tuple[Ints, int]:
-    """What each unit shows so that one requirement holds for all that may be changed, and the looks that it took."""
-    inside, waiting = shown & need.members, np.flatnonzero(problem.units.free)
+def sweep(problem: Problem, variant: int, progress: Progress) -> tuple[Ints, int]:
+    """What each unit shows so that the only requirement holds for all that may be changed; and the units compared."""
+    (need,), known = problem.needs, problem.units.known
+    inside, waiting = known & need.members, np.flatnonzero(problem.units.free)
     # Groups of persons do not add up: one may be in several.
     simple = need.limits is None and not len(problem.units.person)
     place = (_placing if simple else _placing_one_by_one)(problem, inside, need)
-    looks, all_units = 0, len(waiting)
-    for members in _sets_of_sweep(problem, inside, need, variant):
+    compared, all_units = 0, len(waiting)
+    for members in _sets_of_sweep(problem, inside, variant):
         if not len(waiting):
             break
         progress(1 - len(waiting) / all_units, WORK)
         waiting, asked = place(waiting, members)
-        looks += (len(inside) + 4 * asked) * (asked > 0)
-    return shown & ~need.members | inside, looks
+        compared += (len(inside) + 4 * asked) * (asked > 0)
+    return known & ~need.members | inside, compared
 
 
-def _sets_of_sweep(problem: Problem, inside: Ints, need: Requirement, variant: int) -> Iterator[int]:
+def _sets_of_sweep(problem: Problem, inside: Ints, variant: int) -> Iterator[int]:
     """The sets of a sweep; of many keys those on which units agree that still violate, as the others were placed."""
-    units, members = problem.units, need.members
-    k = need.k if need.limits is None else None
-    if not few_keys(members & ~problem.fixed):
-        yield from in_order(np.unique(inside), members & ~problem.fixed, problem.costs, variant)
+    units, (need,) = problem.units, problem.needs
+    members = need.members & ~problem.fixed
+    if not few_keys(members):
+        yield from in_order(np.unique(inside), members, problem.costs, variant)
         for _ in range(MOST_ROUNDS):
-            rows = np.flatnonzero(violating(units, inside, [need], problem.risk) & units.free)
-            sets = agreements(problem, inside, rows, members, k, variant)
+            rows = np.flatnonzero(violating(problem, inside) & units.free)
+            sets = agreements(problem, inside, rows, variant)
             if not len(sets):
                 break
-            yield from in_order(sets, members & ~problem.fixed, problem.costs, variant)
-    yield from sets_to_try(problem, inside, np.flatnonzero(units.free), members, k, variant)
+            yield from in_order(sets, members, problem.costs, variant)
+    yield from sets_to_try(problem, inside, np.flatnonzero(units.free), variant)
 
 
 Placing = Callable[[Ints, int], tuple[Ints, int]]
@@ -146,7 +145,7 @@ def _placing_one_by_one(problem: Problem, inside: Ints, need: Requirement) -> Pl
         wanted = waiting[inside[waiting] & members == members]
         if not len(wanted):
             return waiting, 0
-        placed = wanted[enough(problem.units, inside, members, wanted, need, problem.risk)]
+        placed = wanted[enough(problem, inside, members, wanted, need)]
         inside[placed] = members
         return np.setdiff1d(waiting, placed, assume_unique=True), len(wanted)
 
@@ -159,27 +158,25 @@ def show_less(problem: Problem, shown: Ints, variant: int, progress: Progress) -
     That is as the others stand, and they may have counted on it, so rounds are repeated. Nobody ever shows more again,
     and with nothing shown a unit counts everybody, so it ends. Units for which nothing is enough stay as they are.
     """
-    units, needs, risk = problem.units, problem.needs, problem.risk
-    rows = np.flatnonzero(violating(units, shown, needs, risk) & units.free)
+    units, needs = problem.units, problem.needs
+    rows = np.flatnonzero(violating(problem, shown) & units.free)
     if not len(rows):
         return shown
-    counts, demands = cache(lambda members: counted(units, shown, members, rows)), demands_of(needs)
-    limited = any(need.limits is not None for need in needs)
-    every, most = union(needs), None if limited else max(need.k for need in needs)
-    before = shown[rows]
+    counts = cache(lambda members: counted(units, shown, members, rows))
+    demands = demands_of(tuple((need.members, need.k) for need in needs))
+    limited = [need for need in needs if need.limits is not None]
+    every, before = union(needs), shown[rows]
     after = before.copy()
     waiting = np.arange(len(rows))
-    for members in sets_to_try(problem, shown, rows, every, most, variant):
+    for members in sets_to_try(problem, shown, rows, variant):
         progress(1 - len(waiting) / len(rows), WORK)
         possible = before[waiting] & every & members == members
         if possible.any():
             some = waiting[possible]
             safe = np.ones(len(some), dtype=bool)
-            for need in needs:
-                if need.limits is not None and risk is not None:
-                    f, weight = counts(members & need.members)
-                    many = f[some].astype(np.float64)
-                    safe &= risk(many, weight[some] if len(weight) else many) <= need.limits[rows[some]]
+            for need in limited:
+                f, weight = counts(members & need.members)
+                safe &= need.met(f[some], weight[some], rows[some], problem.risk)
             for inside, k in demands.of(members):
                 safe &= counts(inside)[0][some] >= k if safe.any() else False
             after[some[safe]] = before[some[safe]] & ~every | members
@@ -209,10 +206,10 @@ def show_again(problem: Problem, shown: Ints, progress: Progress = no_progress) 
         if not asked.any():
             continue
         rows, safe = np.flatnonzero(asked), np.zeros(len(shown), dtype=bool)
-        concerned = [need for need in problem.needs if need.members & bit]
-        safe[rows] = meeting(units, shown, rows, shown[rows] | bit, concerned, problem.risk)
+        concerned = problem._replace(needs=[need for need in problem.needs if need.members & bit])
+        safe[rows] = meeting(concerned, shown, rows, shown[rows] | bit)
         if shared is not None and column in shared.variables:
-            safe = shared.all_agree(safe, asked)
+            safe &= shared.without(asked & ~safe)
         if safe.any():
             shown, unchanged = np.where(safe, shown | bit, shown), 0
     return shown

@@ -5,13 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.arrays import Bools, Floats, Ints
+from tacita.arrays import Bools, Floats, Ints, Words
 from tacita.compiled import compiled
-from tacita.protect.suppress.problem import Words
 
 Slots = NDArray[np.int32]
-
-
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from tacita.arrays import Bools, Ints
 from tacita.progress import Progress, halving, no_progress, part
-from tacita.protect.suppress.problem import WORK, Problem, Requirement, Risk, Units, columns_of
+from tacita.protect.suppress.problem import WORK, Problem, Units, columns_of
+from tacita.protect.suppress.recount import unsafe_units
 from tacita.protect.suppress.requirements import enough, sets_to_try
 
 
@@ -25,7 +26,7 @@ def suppress_own_category(problem: Problem, progress: Progress = no_progress) ->
         before = shown
         for index, need in enumerate(needs):
             share = part(halving(progress, number), index / len(needs), (index + 1) / len(needs))
-            shown = _gathered(problem, shown, need, share)
+            shown = _gathered(problem._replace(needs=[need]), shown, share)
         if shared is not None:
             shown = shared.spread(units.known, shown)
         if np.array_equal(before, shown):
@@ -33,61 +34,45 @@ def suppress_own_category(problem: Problem, progress: Progress = no_progress) ->
     return shown
 
 
-def _gathered(problem: Problem, shown: Ints, need: Requirement, progress: Progress) -> Ints:
-    """What is shown when violating units are gathered in groups that meet one requirement."""
-    units, risk = problem.units, problem.risk
-    inside = shown & need.members
-    waiting = _violating(units, inside, need, risk) & units.free
+def _gathered(problem: Problem, shown: Ints, progress: Progress) -> Ints:
+    """What is shown when violating units are gathered in groups that meet the only requirement."""
+    every = problem.needs[0].members
+    inside = shown & every
+    waiting = unsafe_units(problem, shown) & problem.units.free
     placed = np.zeros(len(shown), dtype=bool)
     rows = np.flatnonzero(waiting)
     if not len(rows):
         return shown
-    k = need.k if need.limits is None else None
-    for members in sets_to_try(problem, np.where(waiting, inside, 0), rows, need.members, k):
+    for members in sets_to_try(problem, np.where(waiting, inside, 0), rows):
         progress(1 - waiting.sum() / len(rows), WORK)
         wanted = np.flatnonzero(waiting & (inside & members == members))
         if len(wanted):
-            hit = wanted[_alike(units, inside, members, wanted, need, risk)]
+            hit = wanted[_alike(problem, inside, members, wanted)]
             inside[hit] = members
             waiting[hit], placed[hit] = False, True
     for unit in np.flatnonzero(waiting):
         if waiting[unit]:
             progress(1 - waiting.sum() / len(rows), WORK)
-            _draw_in(problem, inside, placed, waiting, int(unit), need)
-    return shown & ~need.members | inside
+            _draw_in(problem, inside, placed, waiting, int(unit))
+    return shown & ~every | inside
 
 
-def _violating(units: Units, inside: Ints, need: Requirement, risk: Risk | None) -> Bools:
-    out = np.zeros(len(inside), dtype=bool)
-    for members in map(int, np.unique(inside)):
-        wanted = np.flatnonzero(inside == members)
-        out[wanted] = ~_alike(units, inside, members, wanted, need, risk)
-    return out
-
-
-def _alike(units: Units, inside: Ints, members: int, wanted: Ints, need: Requirement, risk: Risk | None) -> Bools:
+def _alike(problem: Problem, inside: Ints, members: int, wanted: Ints) -> Bools:
     """Which wanted units are in a large enough group, if they all show exactly `members`."""
-    taken = inside == members
-    taken[wanted] = True
-    rows = np.flatnonzero(taken)
-    group = units._replace(
-        codes=units.codes[rows],
-        words=units.words[rows],
-        records=units.records[rows],
-        weights=units.weights[rows] if len(units.weights) else units.weights,
-        person=units.person[rows] if len(units.person) else units.person,
-    )
-    shown = np.full(len(rows), members, dtype=np.int64)
-    return enough(group, shown, members, np.searchsorted(rows, wanted), need.rows(rows), risk)
+    # One bit beyond those of the keys says who shows exactly these.
+    exactly = members | 1 << problem.units.codes.shape[1]
+    shown = np.where(inside == members, exactly, 0)
+    shown[wanted] = exactly
+    return enough(problem, shown, exactly, wanted, problem.needs[0])
 
 
-def _draw_in(problem: Problem, inside: Ints, placed: Bools, waiting: Bools, unit: int, need: Requirement) -> None:
+def _draw_in(problem: Problem, inside: Ints, placed: Bools, waiting: Bools, unit: int) -> None:
     """Suppress all of a unit that is left over and of the cheapest groups of violating ones, until it is safe."""
-    units, least = problem.units, problem.fixed & need.members
+    units, least = problem.units, problem.fixed & problem.needs[0].members
     columns = columns_of(least)
     same = (units.codes[:, columns] == units.codes[unit, columns]).all(axis=1)
     together = np.flatnonzero(same & waiting)
-    while not _alike(units, inside, least, together, need, problem.risk).all():
+    while not _alike(problem, inside, least, together).all():
         group = _cheapest_group(units, inside, placed & same & (inside != least), problem.costs)
         if group is None:
             return

@@ -6,17 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tacita.arrays import Bools, Codes, Floats, Ints
+from tacita.arrays import Bools, Codes, Floats, Ints, Words
 from tacita.keys.matching import patterns
 from tacita.keys.source import distinct_keys
 from tacita.keys.units import riskiest_of_each
 from tacita.risk.identity.household_risk import at_least_one
 from tacita.risk.identity.negative_binomial import expected_reciprocal
 from tacita.scenario import MissingRule
-
-Words = NDArray[np.uint64]
 
 NO_WEIGHTS = np.empty(0)
 NO_PERSONS = np.empty(0, dtype=np.int64)
@@ -36,9 +33,14 @@ class Requirement(NamedTuple):
     limits: Floats | None = None
     """By record, or by unit: the greatest risk of a correct link; infinite where none is asked. None: no limit."""
 
-    def rows(self, index: Ints) -> Requirement:
-        """The requirement for some records, or for the records of units, by their indices."""
-        return self if self.limits is None else self._replace(limits=self.limits[index])
+    def met(
+        self, f: Floats | Ints, weight: Floats, rows: Ints | slice | int, risk: Risk | None, close: float = 0.0
+    ) -> Bools:
+        """Which rows are safe, or so close to it, by the records and the sum of weights that count for each."""
+        safe: Bools = f >= self.k * (1 - close)
+        if self.limits is not None and risk is not None:
+            safe &= risk(f.astype(np.float64), weight) <= self.limits[rows] * (1 + close)
+        return safe
 
 
 def bits(columns: Iterable[int]) -> int:
@@ -101,9 +103,7 @@ def units_of(
     columns = [np.asarray(column, dtype=np.uint32) for column in (whose, *codes.T, *others)]
     row, distinct = distinct_keys(columns, [int(column.max(initial=0)) for column in columns])
     count, persons, distinct = len(distinct), distinct[:, 0].astype(np.int64), distinct[:, 1:]
-    summed = NO_WEIGHTS
-    if weights is not None:
-        summed = np.bincount(row, weights=weights, minlength=count).astype(np.float64)
+    summed: Floats = NO_WEIGHTS if weights is None else np.bincount(row, weights, count).astype(np.float64)
     keys = np.ascontiguousarray(distinct[:, : codes.shape[1]])
     free = distinct[:, codes.shape[1]] > 0
     records = np.bincount(row, minlength=count)
@@ -151,19 +151,6 @@ def link_risk(ratio: float | None, model: str = "M3") -> Risk:
     return risk
 
 
-def attack_probabilities(
-    model: str, size: int, probability: float | None, weights: Floats | None, persons: int | None = None
-) -> Floats:
-    """By record: the probability that the intruder tries it; under M2 that is part of the risk of a link."""
-    if model == "M1":
-        return np.full(size, 1.0 / (persons or size))
-    if model == "M4":
-        return np.full(size, float(probability or 0.0))
-    if model == "M5" and weights is not None:
-        return np.minimum(1.0, 1.0 / weights)
-    return np.ones(size)
-
-
 def link_limits(limit: float | Floats, attack: Floats) -> Floats:
     """By record: the greatest risk of a correct link for which the risk of re-identification is within its limit."""
     limits = np.full(len(attack), np.inf)
@@ -184,30 +171,20 @@ class HouseholdVariables(NamedTuple):
         """The columns as one number."""
         return bits(self.variables)
 
-    def all_free(self, free: Bools) -> Bools:
-        """Who may be changed: nobody whose household has a member that may not."""
-        return free & ~np.isin(self.household, self.household[~free])
-
     def spread(self, known: Ints, shown: Ints) -> Ints:
         """What is shown when a household variable suppressed for one member is suppressed for all."""
-        size = int(self.household.max()) + 1
-        for column in self.variables:
-            gone = known & ~shown & 1 << column != 0
-            hit = np.zeros(size, dtype=bool)
-            hit[self.household[gone]] = True
-            shown = np.where(hit[self.household], shown & ~(1 << column), shown)
-        return shown
+        gone = np.zeros(int(self.household.max()) + 1, dtype=np.int64)
+        np.bitwise_or.at(gone, self.household, known & ~shown & self.bits)
+        return shown & ~gone[self.household]
 
     def search_costs(self, costs: Sequence[float]) -> list[float]:
         """What a suppressed cell costs when it is chosen: that of a household variable goes for all members."""
         members = float(np.bincount(self.household)[self.household].mean())
         return [cost * (members if column in self.variables else 1.0) for column, cost in enumerate(costs)]
 
-    def all_agree(self, safe: Bools, asked: Bools) -> Bools:
-        """Of the units asked, those in whose household everybody who was asked is safe."""
-        refused = np.zeros(int(self.household.max()) + 1, dtype=bool)
-        refused[self.household[asked & ~safe]] = True
-        return safe & ~refused[self.household]
+    def without(self, some: Bools) -> Bools:
+        """Records, or units, with nobody of some in their household."""
+        return ~np.isin(self.household, self.household[some])
 
 
 class HouseholdLimit(NamedTuple):
@@ -226,8 +203,7 @@ class HouseholdLimit(NamedTuple):
     def above(self, risk: Floats) -> Bools:
         """Records whose household is above the limit, of the risk of each record."""
         together = at_least_one(risk * self.counts(risk), self.household, int(self.household.max()) + 1)
-        found: Bools = (together > self.limit)[self.household]
-        return found
+        return np.asarray((together > self.limit)[self.household])
 
     def counts(self, risk: Floats) -> Floats:
         """1 for records by which a member counts: of several of one person the riskiest."""
@@ -257,12 +233,14 @@ class Request(NamedTuple):
     """Keys that are never suppressed, as bits; they have no missing values."""
     person: Ints | None = None
     """Whose record it is (a person, a firm), where one has several: persons count then, not records."""
+    weights_apart: bool = False
+    """Whether each weight has units of its own: under the attack M2 a record can be safer alone than in its group."""
 
     @property
     def changeable(self) -> Bools:
-        """Who may be changed, and whose household may follow."""
+        """Who may be changed: nobody whose household would have to follow and has a member that may not."""
         free = np.ones(len(self.codes), dtype=bool) if self.free is None else self.free
-        return free if self.shared is None else self.shared.all_free(free)
+        return free if self.shared is None else self.shared.without(~free)
 
 
 class Problem(NamedTuple):
@@ -289,34 +267,34 @@ class Problem(NamedTuple):
 
 def problem_of(request: Request) -> Problem:
     """The problem by unit; a stratum counts as one more key that is never suppressed."""
-    codes, goal, bit = request.codes, request.goal, 0
+    codes, shared, goal, person, bit = request.codes, request.shared, request.goal, request.person, 0
     if request.strata is not None:
         bit = 1 << codes.shape[1]
         codes = np.column_stack([codes, request.strata]).astype(np.uint32)
-    units = units_of(codes, request.changeable, request.weights, _apart(request), request.person)
+    units = units_of(codes, request.changeable, request.weights, _apart(request), person)
     # Any record of a unit: they have the same limits, and with households each is a unit of its own.
     record = np.empty(len(units.codes), dtype=np.int64)
     record[units.row] = np.arange(len(units.row))
-    shared, person = request.shared, None if request.person is None else request.person[record]
-    return Problem(
-        units,
-        [need._replace(members=need.members | bit).rows(record) for need in request.needs],
-        [*request.costs, 1.0][: codes.shape[1]],
-        request.rule,
-        request.risk,
-        None if shared is None else shared._replace(household=shared.household[record]),
-        None
-        if goal is None
-        else HouseholdLimit(goal.members | bit, goal.limit, goal.household[record], goal.attack[record], person),
-        request.kept | bit,
-    )
+    needs = [
+        Requirement(need.members | bit, need.k, None if need.limits is None else need.limits[record])
+        for need in request.needs
+    ]
+    if shared is not None:
+        shared = shared._replace(household=shared.household[record])
+    if goal is not None:
+        person = None if person is None else person[record]
+        goal = HouseholdLimit(goal.members | bit, goal.limit, goal.household[record], goal.attack[record], person)
+    costs = [*request.costs, 1.0][: codes.shape[1]]
+    return Problem(units, needs, costs, request.rule, request.risk, shared, goal, request.kept | bit)
 
 
 def _apart(request: Request) -> Ints | None:
-    """What keeps records apart that have the same keys: their household, or a limit of their own."""
+    """What keeps records apart that have the same keys: their household, a limit of their own, or a weight."""
     if request.shared is not None or request.goal is not None:
         return np.arange(len(request.codes))
     limits = [need.limits for need in request.needs if need.limits is not None]
     if not limits:
         return None
+    if request.weights_apart and request.weights is not None:
+        limits.append(request.weights)
     return np.unique(np.column_stack(limits), axis=0, return_inverse=True)[1].ravel()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita.arrays import Bools, Codes, Floats, Ints
-from tacita.keys.matching import Keys
+from tacita.keys.matching import Keys, equal_pairs
 from tacita.keys.missing_rules import matching_counts
 from tacita.keys.source import WEIGHT_BITS, distinct_keys, group_sums, shown_fully
 from tacita.keys.units import counted_units, entries
@@ -46,15 +46,12 @@ def _counting(codes: Codes, units: Units, rule: MissingRule) -> tuple[Ints, Code
 
 def unsafe_units(problem: Problem, shown: Ints, progress: Progress = no_progress) -> Bools:
     """Which units do not meet every requirement with what all units show; household limits apart."""
-    units, needs, risk = problem.units, problem.needs, problem.risk
-    codes, out = suppressed(units.codes, shown), np.zeros(len(shown), dtype=bool)
-    for number, need in enumerate(needs):
-        progress(number / len(needs), WORK)
-        f, weight = frequencies(codes, units, need.members, problem.rule)
-        out |= f < need.k
-        if need.limits is not None and risk is not None:
-            out |= risk(f, weight) > need.limits
-    return out
+    units, safe = problem.units, np.ones(len(shown), dtype=bool)
+    codes = suppressed(units.codes, shown)
+    for number, need in enumerate(problem.needs):
+        progress(number / len(problem.needs), WORK)
+        safe &= need.met(*frequencies(codes, units, need.members, problem.rule), slice(None), problem.risk)
+    return ~safe
 
 
 def record_risks(problem: Problem, shown: Ints) -> Floats:
@@ -111,10 +108,7 @@ def counts_in_trials(
         more = 1.0 - _own_part(units, watched.unit, targets, now, rule)
         mean = units.weights[watched.unit] / units.records[watched.unit] if len(units.weights) else 1.0
         return counted[:, 0] + more, counted[:, -1] + more * mean
-    first = np.searchsorted(changed.trial, watched.trial, side="left")
-    size = np.searchsorted(changed.trial, watched.trial, side="right") - first
-    pair = np.repeat(np.arange(len(watched.trial)), size)
-    other = np.repeat(first - np.cumsum(size) + size, size) + np.arange(len(pair))
+    pair, other = equal_pairs(watched.trial, changed.trial, np.arange(len(changed.trial)))
     unit = changed.unit[other]
     after = suppressed(units.codes[unit], changed.shows[other])[:, columns]
     more = contribution(targets[pair], after, rule) - contribution(targets[pair], now[unit], rule)
@@ -127,9 +121,7 @@ def counts_in_trials(
 
 def _own_part(units: Units, watched: Ints, targets: Codes, now: Codes, rule: MissingRule) -> Floats:
     """By watched unit: how much its own person counts for it by what the person's units show now."""
-    first, end = (np.searchsorted(units.person, units.person[watched], side=side) for side in ("left", "right"))
-    pair = np.repeat(np.arange(len(watched)), end - first)
-    other = np.arange(len(pair)) - np.repeat(np.cumsum(end - first) - end, end - first)
+    pair, other = equal_pairs(units.person[watched], units.person, np.arange(len(units.person)))
     part = np.zeros(len(watched))
     np.maximum.at(part, pair, contribution(targets[pair], now[other], rule))
     return part
@@ -174,7 +166,8 @@ def cells_to_restore(problem: Problem, shown: Ints) -> Rows:
 def safe_in_trials(problem: Problem, shown: Ints, rows: Rows, left: Bools | None = None) -> Bools:
     """By trial: whether those who show more meet all requirements, and their household its limit.
 
-    Rounding decides for safe. Units that are `left` are in a household that is above its limit in any case.
+    A trial that is at a limit but for rounding is safe. Units that are `left` are in a household that is above its
+    limit in any case.
     """
     safe = np.ones(rows.size, dtype=bool)
     bits = np.zeros(rows.size, dtype=np.int64)
@@ -183,35 +176,28 @@ def safe_in_trials(problem: Problem, shown: Ints, rows: Rows, left: Bools | None
         asked = rows.some((safe & (bits & need.members != 0))[rows.trial])
         if len(asked.unit):
             f, weight = counts_in_trials(problem.units, shown, asked, asked, need.members, problem.rule)
-            met = f >= need.k * (1 - CLOSE)
-            if need.limits is not None and problem.risk is not None:
-                met &= problem.risk(f, weight) <= need.limits[asked.unit] * (1 + CLOSE)
-            safe[asked.trial[~met]] = False
+            safe[asked.trial[~need.met(f, weight, asked.unit, problem.risk, CLOSE)]] = False
     if problem.goal is not None and safe.any():
         _within_household_limit(problem, shown, rows, safe, left)
     return safe
 
 
 def _within_household_limit(problem: Problem, shown: Ints, rows: Rows, safe: Bools, left: Bools | None) -> None:
-    """Trials that put a household above its limit are no longer `safe`; all of its members are looked at."""
+    """Trials that put a household above its limit are no longer `safe`; all of its members count."""
     goal, risk = problem.goal, problem.risk
     assert goal is not None and risk is not None
     trial, first = np.unique(rows.trial, return_index=True)
     asked = safe[trial] if left is None else safe[trial] & ~left[rows.unit[first]]
     trial, household = trial[asked], goal.household[rows.unit[first[asked]]]
-    order = np.argsort(goal.household, kind="stable")
-    start = np.searchsorted(goal.household[order], household)
-    size = np.searchsorted(goal.household[order], household, side="right") - start
-    number = np.repeat(np.arange(len(trial)), size)
-    unit = order[np.repeat(start - np.cumsum(size) + size, size) + np.arange(len(number))]
+    number, unit = equal_pairs(household, goal.household, np.argsort(goal.household, kind="stable"))
     changed = rows.trials(trial)
-    shows, place = shown[unit], np.searchsorted(number * len(shown) + unit, changed.trial * len(shown) + changed.unit)
+    shows, size = shown[unit], len(shown)
     # Members come in the order of their units, so each changed row is found among those of its trial.
-    shows[place] = changed.shows
+    shows[np.searchsorted(number * size + unit, changed.trial * size + changed.unit)] = changed.shows
     f, weight = counts_in_trials(problem.units, shown, changed, Rows(unit, shows, number), goal.members, problem.rule)
     members = goal._replace(household=number, person=None if goal.person is None else goal.person[unit])
-    each = goal.attack[unit] * risk(f, weight)
-    together = at_least_one(each * members.counts(each), number, len(trial))
+    alone = goal.attack[unit] * risk(f, weight)
+    together = at_least_one(alone * members.counts(alone), number, len(trial))
     safe[trial[together > goal.limit * (1 + CLOSE)]] = False
 
 

@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import combinations
 from math import comb
+from operator import or_
 
 import numpy as np
 
 from tacita import check
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
-from tacita.protect.suppress.problem import Problem, Requirement, Risk, Units, bits, columns_of
+from tacita.protect.suppress.problem import Problem, Requirement, Units, bits, columns_of
 from tacita.random import Draws
 
 MOST_COMBINATIONS = 20_000
 MOST_COMPARED = 1_000
-"""Up to so many sets of keys are compared with each other, to see which need no look."""
+"""Up to so many sets of keys are compared with each other, to see which decide."""
 MONOTONE = ("one_way", "wildcard", "own_category")
 """Rules under which a record never counts fewer on fewer keys, so that k on all keys holds on every part of them."""
 MOST_SETS = 1 << 12
 """Of more keys than this many sets belong to, only sets on which records agree are tried."""
-LOOKS = 100_000_000
+COMPARISONS = 100_000_000
 """About so many cells are compared to find those sets."""
 
 
 def union(requirements: Iterable[Requirement]) -> int:
     """All keys that something is asked of."""
-    members = 0
-    for each in requirements:
-        members |= each.members
-    return members
+    return reduce(or_, (each.members for each in requirements), 0)
 
 
 def of_sizes(keys: Sequence[int], k_by_size: Mapping[int, int]) -> list[Requirement]:
@@ -59,10 +57,7 @@ def essential(requirements: Iterable[Requirement], rule: str) -> list[Requiremen
     """
     strongest: dict[int, Requirement] = {}
     for each in requirements:
-        known = strongest.get(each.members)
-        if known is None:
-            strongest[each.members] = each
-            continue
+        known = strongest.get(each.members, each)
         limits = [one.limits for one in (known, each) if one.limits is not None]
         strictest = np.min(limits, axis=0) if limits else None
         strongest[each.members] = Requirement(each.members, max(known.k, each.k), strictest)
@@ -80,7 +75,7 @@ class Demands:
     """What several requirements ask of a record under the one-way rule, by the set of keys that it shows.
 
     A record must count k on the part of every combination that it shows. Of the combinations with the same part the
-    greatest k decides, and a part needs no look where a larger one has a k as great.
+    greatest k decides, and a part is not counted where a larger one has a k as great.
     """
 
     def __init__(self, k_by_members: Iterable[tuple[int, int]]) -> None:
@@ -111,17 +106,16 @@ class Demands:
 
 
 @lru_cache(maxsize=16)
-def _demands(k_by_members: tuple[tuple[int, int], ...]) -> Demands:
+def demands_of(k_by_members: tuple[tuple[int, int], ...]) -> Demands:
+    """The demands of some requirements; kept, since the same are asked for in every round."""
     return Demands(k_by_members)
 
 
-def demands_of(needs: Sequence[Requirement]) -> Demands:
-    """The demands of some requirements; kept, since the same are asked for in every round."""
-    return _demands(tuple((need.members, need.k) for need in needs))
-
-
 def counted(units: Units, shown: Ints, members: int, wanted: Ints) -> tuple[Ints, Floats]:
-    """For each wanted unit, itself included: the records or persons, and weights, that show the same on some keys."""
+    """For each wanted unit, itself included: the records or persons, and weights, that show the same on some keys.
+
+    Without weights the second is the same as the first.
+    """
     # Numba loads when the first file is suppressed, not with the package.
     from tacita.keys.unit_loops import units_in_groups
     from tacita.protect.suppress.one_way_loops import counts_on, groups_on
@@ -129,34 +123,29 @@ def counted(units: Units, shown: Ints, members: int, wanted: Ints) -> tuple[Ints
     mask, records, weights = units.mask(members), units.records, units.weights
     if len(units.person):
         group, of_wanted, groups = groups_on(units.words, mask, shown, members, wanted)
-        return units_in_groups(group, units.person, records, weights, wanted, of_wanted, groups)
+        f, weight = units_in_groups(group, units.person, records, weights, wanted, of_wanted, groups)
+        return f, weight if len(weights) else f.astype(np.float64)
     f, weight = counts_on(units.words, mask, shown, records, weights, members, wanted)
     itself = shown[wanted] & members != members
-    return f + records[wanted] * itself, weight + weights[wanted] * itself if len(weight) else weight
+    f = f + records[wanted] * itself
+    return f, weight + weights[wanted] * itself if len(weights) else f.astype(np.float64)
 
 
-def enough(units: Units, shown: Ints, members: int, wanted: Ints, need: Requirement, risk: Risk | None = None) -> Bools:
+def enough(problem: Problem, shown: Ints, members: int, wanted: Ints, need: Requirement) -> Bools:
     """Which units would be safe if they showed exactly `members` of the keys of a requirement."""
-    f, weight = counted(units, shown, members, wanted)
-    safe: Bools = f >= need.k
-    if need.limits is not None and risk is not None:
-        count = f.astype(np.float64)
-        safe &= risk(count, weight if len(weight) else count) <= need.limits[wanted]
-    return safe
+    return need.met(*counted(problem.units, shown, members, wanted), wanted, problem.risk)
 
 
-def meeting(
-    units: Units, shown: Ints, wanted: Ints, would: Ints, needs: Sequence[Requirement], risk: Risk | None = None
-) -> Bools:
+def meeting(problem: Problem, shown: Ints, wanted: Ints, would: Ints) -> Bools:
     """Which wanted units would meet all requirements if each of them alone showed `would`.
 
     Every set of keys is counted once, for however many combinations, and not at all where a larger one decides.
     """
     from tacita.protect.suppress.one_way_loops import check_on
 
-    safe = np.ones(len(wanted), dtype=bool)
+    units, safe = problem.units, np.ones(len(wanted), dtype=bool)
     patterns, pattern = np.unique(would, return_inverse=True)
-    demands = demands_of([need for need in needs if need.limits is None])
+    demands = demands_of(tuple((need.members, need.k) for need in problem.needs if need.limits is None))
     k_by_set: dict[int, Ints] = {}
     for index, each in enumerate(map(int, patterns)):
         for members, k in demands.of(each):
@@ -167,18 +156,18 @@ def meeting(
             safe[part] = counted(units, shown, members, wanted[part])[0] >= k_by_pattern[pattern[part]]
             continue
         check_on(units.words, units.mask(members), shown, units.records, members, wanted, pattern, k_by_pattern, safe)
-    for need in needs:
+    for need in problem.needs:
         if need.limits is not None:
             inside = would & need.members
             for members in map(int, np.unique(inside[safe])):
                 part = np.flatnonzero(safe & (inside == members))
-                safe[part] = enough(units, shown, members, wanted[part], need, risk)
+                safe[part] = enough(problem, shown, members, wanted[part], need)
     return safe
 
 
-def violating(units: Units, shown: Ints, needs: Sequence[Requirement], risk: Risk | None = None) -> Bools:
+def violating(problem: Problem, shown: Ints) -> Bools:
     """Which units do not meet all requirements with what they show."""
-    return ~meeting(units, shown, np.arange(len(shown)), shown, needs, risk)
+    return ~meeting(problem, shown, np.arange(len(shown)), shown)
 
 
 def few_keys(members: int) -> bool:
@@ -212,31 +201,32 @@ def in_order(sets: Ints, members: int, costs: Sequence[float], variant: int = 0)
     return (int(sets[index]) for index in np.lexsort((tie, cost)))
 
 
-def sets_to_try(
-    problem: Problem, shown: Ints, rows: Ints, members: int, k: int | None, variant: int = 0
-) -> Iterator[int]:
-    """Sets of keys that units could show, the most valuable first: all sets of few keys.
+def sets_to_try(problem: Problem, shown: Ints, rows: Ints, variant: int = 0) -> Iterator[int]:
+    """Sets of the keys asked that units could show, the most valuable first: all sets of few keys.
 
     Of many keys the sets that rows show now, and those on which they agree with others.
     """
+    members = union(problem.needs)
     fixed = problem.fixed & members
     if few_keys(members & ~fixed):
         sets = all_sets(members, fixed)
     else:
-        agreed = agreements(problem, shown, rows, members, k, variant)
+        agreed = agreements(problem, shown, rows, variant)
         sets = np.unique(np.concatenate([shown[rows] & members, agreed, [fixed]]))
     return in_order(sets, members & ~fixed, problem.costs, variant)
 
 
-def agreements(problem: Problem, shown: Ints, rows: Ints, members: int, k: int | None, variant: int = 0) -> Ints:
+def agreements(problem: Problem, shown: Ints, rows: Ints, variant: int) -> Ints:
     """Sets of keys on which rows agree with others: with the nearest, then with one more each time, until k agree.
 
-    Without k until nothing is left to agree on. Of large files a part is looked at.
+    With a limit of risk until nothing is left to agree on. Of large files a part is compared.
     """
-    units, columns = problem.units, columns_of(members)
+    units, needs, members = problem.units, problem.needs, union(problem.needs)
+    k = max(need.k if need.limits is None else np.inf for need in needs)
+    columns = columns_of(members)
     codes, value = units.codes[:, columns], np.array([problem.costs[column] for column in columns])
     others = np.flatnonzero(shown & members)
-    most = max(1, int((LOOKS / len(columns)) ** 0.5))
+    most = max(1, int((COMPARISONS / len(columns)) ** 0.5))
     rows, others = rows[:: len(rows) // most + 1], others[:: len(others) // most + 1]
     draws, weights = Draws(variant), np.int64(1) << np.array(columns, dtype=np.int64)
     visible = (shown[others][:, None] & weights) > 0
@@ -252,8 +242,7 @@ def agreements(problem: Problem, shown: Ints, rows: Ints, members: int, k: int |
         while common & ~fixed:
             further = (records > 0) & (agree & common != common)
             there = others[(records > 0) & (agree & common == common)]
-            enough_agree = k is not None and units.size(np.append(there, row)) >= k
-            if enough_agree or not further.any():
+            if units.size(np.append(there, row)) >= k or not further.any():
                 break
             common &= int(agree[np.argmax(np.where(further, worth, -1.0))])
             found.add(common)

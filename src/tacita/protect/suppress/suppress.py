@@ -76,11 +76,11 @@ class Suppress(CellStep):
     ] = field(default=True, kw_only=True)
 
     selects_itself: ClassVar[bool] = True
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     @property
     def adds_missing(self) -> bool:
-        """Cells are blanked."""
+        """Suppressed cells are missing."""
         return True
 
     def apply(self, data: Data, context: Context) -> Applied:
@@ -104,12 +104,12 @@ class Suppress(CellStep):
         remarks = (*_remarks(found, task), *closing_remarks(besides, open_leaks), *others)
         figures = {**_figures(found, task, cells, besides), "closing": besides}
         suppression = Mechanism("suppression", tuple(cells), {"rule": figures["rule"], "cells": figures["cells"]})
-        place = np.argsort(order)
-        made = data.blanked({name: where[place] for name, where in cells.items()})
+        row = np.argsort(order)
+        made = data.blanked({name: where[row] for name, where in cells.items()})
         return Applied(made, remarks, figures, (suppression,), (suppression.with_parameters("cells"),))
 
     def _cells(self, found: Suppression, task: Task) -> Cells:
-        """By column the cells to blank, ghosts with their keys."""
+        """By column the cells to suppress, ghosts with their keys."""
         cells = {name: found.gone[:, at] for at, name in enumerate(task.keys) if found.gone[:, at].any()}
         followers = [dict.fromkeys(names, cells[key]) for key, names in self.ghosts.items() if key in cells]
         return reduce(joined, followers, cells)
@@ -117,15 +117,15 @@ class Suppress(CellStep):
     def _closed(
         self, found: Suppression, task: Task, data: Data, context: Context, progress: Progress
     ) -> tuple[Cells, Suppression, tuple[str, ...]]:
-        """The cells, and others until nothing that blanking repairs gives them back, safe all the time; who is left
-        unsafe; and the leaks that stay open."""
+        """The cells and others, until suppression can close no more leaks, all records safe; who is left unsafe; and
+        the leaks that stay open."""
         request, last, order = task.request, found, np.argsort(data.record, kind="stable")
 
         def make_safe(cells: Cells) -> Cells:
             nonlocal last
-            blank = [cells[name] if name in cells else np.zeros(len(data), dtype=np.bool_) for name in task.keys]
-            # Nothing else of the task changes with a blank.
-            codes = np.where(np.stack(blank, axis=1), 0, request.codes).astype(request.codes.dtype)
+            missing = [cells[name] if name in cells else np.zeros(len(data), dtype=np.bool_) for name in task.keys]
+            # Nothing else of the task changes with a suppressed cell.
+            codes = np.where(np.stack(missing, axis=1), 0, request.codes).astype(request.codes.dtype)
             last = suppress(request._replace(codes=codes))
             return joined(cells, self._cells(last, task))
 

@@ -20,12 +20,12 @@ from tacita.protect.suppress.problem import (
     HouseholdVariables,
     Request,
     Requirement,
-    attack_probabilities,
     bits,
     link_limits,
     link_risk,
 )
 from tacita.protect.suppress.requirements import of_sizes
+from tacita.risk.identity.individual_risk import attack_probabilities
 from tacita.scenario import KeySet, Scenario
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def task_of(asked: Suppress, data: Data, scenario: Scenario, policy: Policy, fre
     weights = population_weights(data, scenario)
     person = repeated_units(data, scenario)
     units = len(data) if person is None else int(person.max()) + 1
-    attack = attack_probabilities(scenario.attack, len(data), scenario.attack_probability, weights, units)
+    attack = attack_probabilities(scenario, len(data), units, weights)
     costs = dict(zip(names, costs_of(names, _ranks(asked.importance, data, scenario, names)), strict=True))
     limited = risk is not None or household_risk is not None
     kept, remarks = _never_suppressed(keys, data)
@@ -75,6 +75,7 @@ def task_of(asked: Suppress, data: Data, scenario: Scenario, policy: Policy, fre
         goal=_household_limit(household_risk, next(iter(sets.values())), keys, data, scenario, attack),
         kept=kept,
         person=person,
+        weights_apart=scenario.attack == "M2",
     )
     return Task(keys, request, remarks)
 

@@ -7,7 +7,9 @@ record: showing it again would be cheaper, so it cannot be safe.
 
 from __future__ import annotations
 
+from functools import reduce
 from hashlib import blake2b
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,13 +32,12 @@ MOST_TURNS = 40
 MOST_ORDERS = 4
 MORE_ORDERS = 16
 """So many orders are tried if the turns do not end by themselves in those."""
-LOOKS = 30_000_000
-"""About so many pairs of units are worth looking at for further orders, and before progress is told."""
+COMPARISONS = 30_000_000
+"""About so many pairs of units are worth comparing for further orders, and before progress is reported."""
 MOST_AT_ONCE = 2_000
-"""So many units have their turn before progress is told."""
+"""So many units have their turn before progress is reported."""
 FIRST_SETS = 12
-"""So many sets of keys are looked at first, then four times as many."""
-
+"""So many sets of keys are tried first, then four times as many."""
 
 Choices = tuple[Ints, Floats]
 """Sets of keys that a unit could suppress, the cheapest first; and by set of keys its cost."""
@@ -53,7 +54,7 @@ def suppress_wildcard(problem: Problem, progress: Progress = no_progress) -> Int
     start = unsafe_units(problem, units.known) & units.free
     if not start.any():
         return units.known
-    orders = max(1, min(MOST_ORDERS, LOOKS // (int(start.sum()) * len(units.codes) * 4)))
+    orders = max(1, min(MOST_ORDERS, COMPARISONS // (int(start.sum()) * len(units.codes) * 4)))
     coverage = _coverage(problem)
     found = []
     for order in range(MORE_ORDERS):
@@ -71,11 +72,8 @@ def suppress_wildcard(problem: Problem, progress: Progress = no_progress) -> Int
 def _coverage(problem: Problem) -> Floats:
     """By unit: what counts for it as a share of the k asked, where it lacks most."""
     units = problem.units
-    least = np.full(len(units.codes), np.inf)
-    for need in problem.needs:
-        f, _ = frequencies(units.codes, units, need.members, problem.rule)
-        least = np.minimum(least, f / need.k)
-    return least
+    counts = ((frequencies(units.codes, units, need.members, problem.rule)[0], need.k) for need in problem.needs)
+    return reduce(np.minimum, (f / k for f, k in counts))
 
 
 def _one_order(problem: Problem, start: Bools, coverage: Floats, order: int, progress: Progress) -> tuple[Ints, bool]:
@@ -87,7 +85,7 @@ def _one_order(problem: Problem, start: Bools, coverage: Floats, order: int, pro
     numbers = np.arange(len(shown))
     turn_order = np.lexsort((Draws(order).uniform(numbers) if order else numbers, coverage))
     circling, seen = False, set()
-    for number in range(2 * MOST_TURNS + len(shown)):
+    for number in count():
         turns = turn_order[taking_turns[turn_order]]
         changed = _one_round(problem, shown, turns, choices, circling, pending, halving(progress, number))
         new = unsafe_units(problem, shown) & problem.units.free & ~taking_turns
@@ -103,7 +101,7 @@ def _one_order(problem: Problem, start: Bools, coverage: Floats, order: int, pro
 def _whole_households(problem: Problem, shared: HouseholdVariables, shown: Ints, progress: Progress) -> Ints:
     """Suppress household variables for all members, repair what that breaks, show again what no member needs."""
     units, choices = problem.units, _choices(problem, 0)
-    for number in range(2 * MOST_TURNS + len(shown)):
+    for number in count():
         everybody = np.ones(len(shown), dtype=bool), np.full(len(shown), np.inf)
         shown = shared.spread(units.known, shown)
         share = halving(progress, number)
@@ -113,6 +111,8 @@ def _whole_households(problem: Problem, shared: HouseholdVariables, shown: Ints,
             taking_turns = np.flatnonzero((units.known & ~shown & ~shared.bits != 0) & units.free)
             changed = _one_round(problem, shown, taking_turns, choices, False, everybody, share, given=shared.bits)
         bad = np.flatnonzero(unsafe_units(problem, shown) & units.free)
+        # A member for whom no key of its own was enough has another turn, with all keys.
+        everybody[0][bad] = True
         changed += _one_round(problem, shown, bad, choices, True, everybody, share)
         if not changed:
             before, try_more = shown, number < MOST_TURNS and not len(bad)
@@ -199,7 +199,7 @@ def _turns(
 
     needed = np.array([need.members for need in problem.needs], dtype=np.int64)
     k = np.array([need.k for need in problem.needs], dtype=np.int64)
-    changed, step = 0, max(1, min(MOST_AT_ONCE, LOOKS // len(tables.shown)))
+    changed, step = 0, max(1, min(MOST_AT_ONCE, COMPARISONS // len(tables.shown)))
     for first in range(0, len(turns), step):
         progress(first / len(turns), WORK)
         some = turns[first : first + step]
@@ -258,10 +258,8 @@ def _safe_with(problem: Problem, tables: Tables, unit: int, sets: Ints) -> Bools
 
     safe = np.ones(len(sets), dtype=bool)
     for need in problem.needs:
-        full, f, weight = counts_of(tables, unit, sets, need.members, _factor(problem))
-        if full:
+        f, weight = counts_of(tables, unit, sets, need.members, _factor(problem))
+        if (f < 0.0).any():
             return None
-        safe &= f >= need.k
-        if need.limits is not None and problem.risk is not None:
-            safe[safe] = problem.risk(f[safe], weight[safe]) <= need.limits[unit]
+        safe &= need.met(f, weight, unit, problem.risk)
     return safe

@@ -3,7 +3,7 @@
 Units that show the same keys have one pattern. Of the units with the pattern P, those count for a unit that shows T
 which have its values on the keys in both. So there is a table for P and every such part of it, filled when it is first
 asked for: by the values there, how many records have them. A unit that changes what it shows leaves the tables of its
-old pattern and enters those of the new one; nobody else is looked at.
+old pattern and enters those of the new one; nobody else changes.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacita.arrays import Bools, Codes, Floats, Ints
+from tacita.arrays import Bools, Codes, Floats, Ints, Words
 from tacita.compiled import compiled
 from tacita.keys.unit_loops import units_that_match
-from tacita.protect.suppress.problem import Units, Words
+from tacita.protect.suppress.problem import Units
 
 SLOTS = 1 << 25
 """Most slots of all tables, of 16 bytes."""
@@ -66,7 +66,7 @@ class Tables(NamedTuple):
     asked: Bools
     """By unit: whether others changed something that concerns it since its last turn."""
     reach: Floats
-    """By unit: the cost of the dearest suppression that it looked at in its last turn."""
+    """By unit: the cost of the dearest suppression that it tried in its last turn."""
     numbers: Ints
     """Slots used, patterns that occur, the most tables that a pattern may have, changes."""
 
@@ -191,7 +191,7 @@ def _agreeing(tables: Tables, unit: int, pattern: int, shared: int) -> tuple[flo
     number = tables.ternary[pattern] + tables.ternary[shared]
     if tables.built[number] == 0:
         if tables.tables[pattern] >= tables.numbers[_MOST]:
-            return _looked_through(tables, unit, pattern, shared)
+            return _compared(tables, unit, pattern, shared)
         other = tables.first[pattern]
         while other >= 0:
             if full(tables):
@@ -211,7 +211,7 @@ def _agreeing(tables: Tables, unit: int, pattern: int, shared: int) -> tuple[flo
 
 
 @compiled
-def _looked_through(tables: Tables, unit: int, pattern: int, shared: int) -> tuple[float, float]:
+def _compared(tables: Tables, unit: int, pattern: int, shared: int) -> tuple[float, float]:
     """The same where a pattern has too many tables: all units with it are compared."""
     count, weight = 0.0, 0.0
     other = tables.first[pattern]
@@ -234,25 +234,20 @@ def counted(tables: Tables, unit: int, missing: int, members: int, factor: float
     further than to `enough` records.
     """
     mine = tables.known[unit] & ~missing & members
-    whole, part, part_weight = tables.records[unit], 0.0, 0.0
-    whole_weight = tables.weights[unit] if len(tables.weights) else tables.records[unit]
+    total = tables.records[unit]
+    total_weight = tables.weights[unit] if len(tables.weights) else tables.records[unit]
     for index in range(tables.numbers[_PATTERNS]):
         pattern = tables.present[index]
-        by_factor = mine == members and pattern & members != members and factor != 1.0
-        if tables.first[pattern] < 0 or (by_factor and factor == 0.0):
+        share = factor if mine == members and pattern & members != members else 1.0
+        if tables.first[pattern] < 0 or share == 0.0:
             continue
         count, weight = _agreeing(tables, unit, pattern, pattern & mine)
         if count < 0:
             return count, 0.0
-        if by_factor:
-            part += count
-            part_weight += weight
-        else:
-            whole += count
-            whole_weight += weight
-        if whole >= enough:
+        total += share * count
+        total_weight += share * weight
+        if total >= enough:
             break
-    total = whole + factor * part
     # Ten times 0.3 is 3 and not 3 less rounding (`tacita.keys.matching`).
     nearest = np.rint(total)
     total = nearest if abs(total - nearest) <= 1e-13 * total else total
@@ -260,4 +255,4 @@ def counted(tables: Tables, unit: int, missing: int, members: int, factor: float
     if len(tables.person) and (total >= enough or enough == np.inf):
         whose = tables.person, tables.person_records, tables.weights
         return units_that_match(tables.words, tables.masks, tables.shown, *whose, unit, mine, members, factor, enough)
-    return total, whole_weight + factor * part_weight
+    return total, total_weight

@@ -16,19 +16,12 @@ MOST_NEEDS = 4
 
 @compiled
 def take_turns(
-    tables: Tables,
-    turns: Ints,
-    needed: Ints,
-    k: Ints,
-    sets_in_order: Ints,
-    cost: Floats,
-    factor: float,
-    only_more: bool,
+    tables: Tables, turns: Ints, needed: Ints, k: Ints, sets: Ints, cost: Floats, factor: float, only_more: bool
 ) -> tuple[int, int]:
     """Each unit in turn suppresses what is cheapest for itself, given what the others show; how many had their turn.
 
-    And how many changed. Not all have had their turn where the tables are full. With `only_more` a safe unit stays as
-    it is and an unsafe one suppresses more.
+    And how many changed. `sets` of keys are tried in their order, the cheapest first. Not all have had their turn where
+    the tables are full. With `only_more` a safe unit stays as it is and an unsafe one suppresses more.
     """
     changed = 0
     for turn in range(len(turns)):
@@ -38,7 +31,7 @@ def take_turns(
         known, now = tables.known[unit], tables.known[unit] & ~tables.shown[unit]
         chosen = now
         safe = safe_now = _meets(tables, unit, now, needed, k, factor)
-        for missing in sets_in_order:
+        for missing in sets:
             if safe_now < 0.0 or (safe_now == 1.0 and (only_more or cost[missing] >= cost[now])):
                 break
             if missing & ~known or (only_more and missing & now != now):
@@ -75,7 +68,7 @@ def settle(tables: Tables, unit: int, missing: int, reach: float, needed: Ints, 
 
 @compiled
 def _ask_again(tables: Tables, unit: int, before: int, after: int, needed: Ints, cost: Floats) -> None:
-    """Give all units another turn for which one counts, or did, with the keys missing that they looked at."""
+    """Give all units another turn for which one counts, or did, with the keys missing that they tried."""
     for other in range(len(tables.asked)):
         if tables.asked[other] or other == unit:
             continue
@@ -90,7 +83,7 @@ def _ask_again(tables: Tables, unit: int, before: int, after: int, needed: Ints,
 
 @compiled
 def _near(tables: Tables, unit: int, other: int, both: int, cost: Floats) -> bool:
-    """Whether the keys, of some, on which a unit differs from another are no dearer than what that looked at."""
+    """Whether the keys, of some, on which a unit differs from another are no dearer than what that tried."""
     apart, column = 0, 0
     while both >> column:
         if both >> column & 1 and tables.codes[unit, column] != tables.codes[other, column]:
@@ -114,11 +107,9 @@ def _meets(tables: Tables, unit: int, missing: int, needed: Ints, k: Ints, facto
 
 
 @compiled
-def counts_of(tables: Tables, unit: int, sets: Ints, members: int, factor: float) -> tuple[bool, Floats, Floats]:
-    """The records and the weight that count for a unit by set of missing keys; first whether the tables are full."""
+def counts_of(tables: Tables, unit: int, sets: Ints, members: int, factor: float) -> tuple[Floats, Floats]:
+    """The records and the weight that count for a unit by set of missing keys; FULL among the records if there is."""
     f, weight = np.empty(len(sets)), np.empty(len(sets))
     for index in range(len(sets)):
         f[index], weight[index] = counted(tables, unit, sets[index], members, factor, np.inf)
-        if f[index] < 0.0:
-            return True, f, weight
-    return False, f, weight
+    return f, weight

@@ -76,17 +76,18 @@ def base_risk(table: KeyTable, method: str = "exact", quantile: float | None = N
     return expected_reciprocal(f, p) if method == "exact" else approximate_reciprocal(f, p)
 
 
-def attack_probability(table: KeyTable, scenario: Scenario, weights: Floats | None) -> Floats:
-    """P(L): the probability that the intruder tries a record, by key; by record under M5."""
+def attack_probabilities(scenario: Scenario, size: int, units: int, weights: Floats | None) -> Floats:
+    """P(L): the probability that the intruder tries a record, of `size` keys or records; by record under M5.
+
+    Under M2 it is f/F of the key, and 1 here.
+    """
     if scenario.attack == "M1":
-        return np.full(len(table.codes), 1.0 / table.units)
-    if scenario.attack == "M2":
-        return table.sampling_probability
+        return np.full(size, 1.0 / units)
     if scenario.attack == "M4":
-        return np.full(len(table.codes), float(scenario.attack_probability or 0.0))
+        return np.full(size, float(scenario.attack_probability or 0.0))
     if scenario.attack == "M5" and weights is not None:
         return np.minimum(1.0, 1.0 / weights)
-    return np.ones(len(table.codes))
+    return np.ones(size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +119,11 @@ class IndividualRisk(Result):
         quantile: float | None = None,
     ) -> IndividualRisk:
         """The individual risk of a key table."""
+        attack = attack_probabilities(scenario, len(table.codes), table.units, weights)
         return cls(
             table=table,
             base=base_risk(table, method, quantile),
-            attack=attack_probability(table, scenario, weights),
+            attack=table.sampling_probability if scenario.attack == "M2" else attack,
             error_free=math.prod(1.0 - scenario.error_rates.get(name, 0.0) for name in table.keys),
             method=method if quantile is None else f"quantile {quantile:g} of F",
             attack_model=scenario.attack,
