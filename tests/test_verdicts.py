@@ -94,6 +94,50 @@ def test_perturbed_keys_are_not_assessed() -> None:
     assert str(profile).startswith("NOT ASSESSED under this policy: the key 'region' was perturbed")
 
 
+LINKED = {"limit": 0.9, "keys": ["income"]}
+
+
+@pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
+def test_linkage_stands_for_counts_on_the_key_sets_that_were_perturbed_only() -> None:
+    """A limit on linkage took the verdict from key sets that nobody had perturbed, and from keys that it ignores."""
+    people = PEOPLE.with_columns(pl.Series("job", ["smith", *["clerk"] * 11]))
+    who = tc.Scenario(keys=["region"], numeric_keys=["income"], weight="w", key_sets={"work": ["job"]})
+    policy = replace(LOOSE, neighbours=None, limits={"distance_linkage": {"limit": 1.0, "distance": "gower"}})
+    wrong = Data.of(people).with_perturbed(["region"])
+    found = tc.assess(wrong, who, policy, original=people)
+    named = {each.name: each.holds for each in found.verdicts()}
+    assert (named["k:work"], named["distance_linkage"], "k" in named) == (False, True, False)
+    assert "1 record below k = 3 on the key set 'work'" in found.failures
+    # By income alone the linkage says nothing of who is found by region.
+    ignoring = replace(policy, limits={"distance_linkage": LINKED})
+    alone = tc.assess(wrong, replace(who, key_sets={}), ignoring, original=people)
+    assert verdict(alone, "k").holds is None
+    assert verdict(alone, "k").why.endswith(
+        "distance_linkage must go by all of them, as with distance = 'gower' or keys = [...]"
+    )
+    assert not alone.safe
+
+
+@pytest.mark.parametrize("limits", [{"l_diversity": 1}, {"t_closeness": 1}, {"likeness": 100}])
+@pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
+def test_perturbed_sensitive_values_are_not_assessed(limits: dict[str, float]) -> None:
+    """One wrong illness in a group of one illness made it look diverse."""
+    policy = replace(LOOSE, limits=limits)
+    assert tc.assess(PEOPLE, WHO, policy).safe
+    found = tc.assess(Data.of(PEOPLE).with_perturbed(["disease"]), WHO, policy)
+    assert verdict(found, next(iter(limits))).holds is None
+    assert "the sensitive variable 'disease' was perturbed" in found.not_assessed[0]
+
+
+@pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
+def test_a_perturbed_household_identifier_voids_the_risk_of_households() -> None:
+    people = PEOPLE.with_columns(pl.Series("hid", [row // 2 for row in range(12)]))
+    who, policy = replace(WHO, household="hid"), replace(LOOSE, household_risk=0.9)
+    assert tc.assess(people, who, policy).safe
+    found = tc.assess(Data.of(people).with_perturbed(["hid"]), who, policy)
+    assert (verdict(found, "household_risk").holds, found.safe) == (None, False)
+
+
 def test_a_perturbed_weight_leaves_k_and_voids_the_risk() -> None:
     data = Data.of(PEOPLE).with_perturbed(["w"])
     with pytest.warns(tc.TacitaWarning, match="was perturbed"):

@@ -248,6 +248,9 @@ def test_what_protects_nothing_is_said() -> None:
     )
     few = swapped(tc.RankSwap("x", share=0.2, top=0.02), column(values)).changes[0].remarks
     assert few[1] == "'x': 1 record shares the code, fewer than k = 3"
+    # One of a hundred of fifty values is none: nobody would be in the tail, and nobody hears of it.
+    none = swapped(tc.RankSwap("x", share=0.2, top=0.01, bottom=0.1), column(values)).changes[0].remarks
+    assert none[0] == "'x': top of 50 values is less than one, so that there is no such tail"
     # Tails alone take the correlation further down than asked.
     beyond = swapped(tc.RankSwap("x", correlation=0.999, top=0.4), column(values)).changes[0].remarks
     assert beyond[0] == "'x': nothing swapped, since no value may move by a rank; choose a lower correlation"

@@ -16,7 +16,7 @@ from tacita.assessment.numeric_keys import not_judged
 from tacita.check import TacitaError
 from tacita.keys.table import KeyTable
 from tacita.measures import find
-from tacita.policy import BY_FREQUENCY, Policy
+from tacita.policy import Policy
 from tacita.result import Result, Table, Verdict, all_hold
 from tacita.risk.identity.attackers import Attackers
 from tacita.risk.identity.household_risk import HouseholdRisk
@@ -146,24 +146,35 @@ class RiskProfile(Result):
     def verdicts(self, policy: Policy | None = None) -> tuple[Verdict, ...]:
         """Whether each limit of the policy is kept: the one that the file was assessed with, unless another is given.
 
-        Where keys were perturbed, a limit on an attack that stands that (record linkage) counts in place of k, risk and
-        rate. Where all keys are numeric, so does a limit on a measure of them.
+        On a key set whose keys were perturbed, a limit on an attack that stands that (record linkage) and that goes by
+        all of these keys counts in place of k, risk and rate. Where all keys are numeric, so does a limit on a measure
+        of them.
         """
         limits = self.policy if policy is None else policy
-        found = [verdict for part in self.sets for verdict in part.verdicts(limits)]
-        found += [] if self.household is None else self.household.verdicts(limits)
-        attacks: list[Verdict] = []
-        for name, result in self.further.items():
-            own = result.verdicts(limits)
-            attacks += own if self._stands_for_counts(name) else ()
-            found += own
-        if attacks and any(part.table.keys_not_valid for part in self.sets):
-            found = [verdict for verdict in found if verdict.name.split(":")[0] not in BY_FREQUENCY]
-        listed = (*found, *self.not_measured)
+        further = {name: result.verdicts(limits) for name, result in self.further.items()}
+        attacks = [name for name, own in further.items() if own and self._stands_for_counts(name)]
+        found = [verdict for part in self.sets for verdict in self._of_key_set(part, limits, attacks)]
+        if self.household is not None and not self._attacked(self.main, attacks):
+            found += self.household.verdicts(limits)
+        listed = (*found, *(verdict for own in further.values() for verdict in own), *self.not_measured)
         if not self.sets and not attacks:
             listed = (*not_judged(limits, listed), *listed)
         # That nothing is given back is no verdict on who can be recognised.
         return () if all(verdict.name == "given_back" and verdict.holds for verdict in listed) else listed
+
+    def _of_key_set(self, part: KeySetRisk, limits: Policy, attacks: list[str]) -> Iterator[Verdict]:
+        """The verdicts on a key set; none where attacks are judged in their place."""
+        if self._attacked(part, attacks):
+            return
+        perturbed = attacks and part.table.keys_not_valid
+        hint = f"; {', '.join(attacks)} must go by all of them, as with distance = 'gower' or keys = [...]"
+        for verdict in part.verdicts(limits):
+            yield replace(verdict, why=verdict.why + hint) if perturbed else verdict
+
+    def _attacked(self, part: KeySetRisk, attacks: list[str]) -> bool:
+        """Whether keys of a key set were perturbed, and one of the attacks goes by all of its keys."""
+        gone_by = [set(getattr(self.further[name], "variables", ())) for name in attacks]
+        return bool(part.table.keys_not_valid) and any(names.issuperset(part.table.keys) for names in gone_by)
 
     def _stands_for_counts(self, name: str) -> bool:
         """Whether a limit on a measure may stand in place of k, risk and rate: where keys are perturbed or numeric."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacita.data.atomic import INTERNAL, NOT_FOR_PUBLICATION, OFFICE_ONLY, new_folder, private_folder
 from tacita.data.files import write
+from tacita.protect.recode.regroup import text_of
 
 if TYPE_CHECKING:
     from tacita.release.release import Release
@@ -59,15 +60,33 @@ def _write_matrices(release: Release, folder: Path) -> None:
 
 
 def _still_fits(release: Release, mechanism: Mapping[str, Any], later: Sequence[Changes]) -> bool:
-    """Whether its variables are still there, and no later step did more to them than to suppress cells.
+    """Whether its variables are still there, and no later step did more to them than to suppress some cells.
 
-    The matrix would name categories that were recoded away.
+    The matrix would name categories that were recoded away, or suppressed wherever they stood.
     """
     names = {*mechanism["variables"], *mechanism["parameters"].get("stratum", {})}
     recoded = {
         name for each in later for name, count in each.cells.items() if count > each.suppressed.get(name, 0)
     }  # fmt: skip
-    return names <= set(release.data.columns) and not names & recoded
+    if not names <= set(release.data.columns) or names & recoded:
+        return False
+    suppressed = {name for each in later for name in each.suppressed}
+    return all(_values_named(mechanism, name) <= _values_shown(release, name) for name in names & suppressed)
+
+
+def _values_named(mechanism: Mapping[str, Any], name: str) -> set[str]:
+    """The values of a variable that a transition matrix names: its categories, and the value of its stratum."""
+    parameters, variables = mechanism["parameters"], list(mechanism["variables"])
+    named = {parameters.get("stratum", {}).get(name)}
+    if name in variables:
+        rows = parameters["categories"]
+        named |= {row if isinstance(row, str) else row[variables.index(name)] for row in rows}
+    return {value for value in named if value is not None}
+
+
+def _values_shown(release: Release, name: str) -> set[str]:
+    """The values of a variable that the release shows, as texts."""
+    return {text_of(value) for value in release.data.coded(name).values}
 
 
 def _write_internal(release: Release, internal: Path, accepted: str | None) -> None:

@@ -210,6 +210,9 @@ def test_strata_are_never_mixed() -> None:
             "method 'optimal' groups each variable by itself, which takes no clusters and no sensitive variable; "
             "choose a method that groups records, as 'mdav'.",
         ),
+        ({"l": 3}, "l goes with a sensitive variable; give it that, or leave l out."),
+        ({"trim": 0.1}, "trim goes with average='trimmed_mean'; give it that, or leave trim out."),
+        ({"gamma": 1.1}, "gamma goes with method='variable_mdav'; give it that, or leave gamma out."),
     ],
 )
 def test_parameters_that_do_not_go_together(parameters: dict[str, Any], message: str) -> None:

@@ -278,6 +278,20 @@ def test_no_matrix_is_published_unless_asked_or_of_a_variable_that_is_gone(tmp_p
         assert bool(list(folder.rglob("transition_matrices.json"))) == published
 
 
+@pytest.mark.parametrize(("job", "side"), [("hangman", "south"), ("smith", "hangman")])
+@pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
+def test_no_matrix_is_published_that_names_what_was_suppressed_wherever_it_stood(
+    tmp_path: Path, job: str, side: str
+) -> None:
+    people = pl.DataFrame({"job": ["smith", "miller"] * 40 + [job], "side": ["north"] * 40 + ["south"] * 40 + [side]})
+    by = {} if job == "hangman" else {"strata": ["side"]}
+    steps = [tc.Pram("job", diagonal=1.0, publish_matrix=True, **by), tc.Suppress(k=3)]
+    release = tc.Plan(steps).apply(people, tc.Scenario(keys=["job", "side"]), seed=1)
+    folder = release.save(tmp_path / "release", formats=["csv"], accept_unsafe="a test")
+    written = [path.read_text("utf-8") for path in (folder / "not_for_publication").iterdir()]
+    assert not any("hangman" in text for text in written)
+
+
 def transition(**parameters: Any) -> list[Mechanism]:
     usual = {"categories": ["no", "yes"], "matrix": [[0.8, 0.2], [0.4, 0.6]]}
     return [Mechanism("transition", ("ill",), {**usual, **parameters}, True)]

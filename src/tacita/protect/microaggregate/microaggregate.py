@@ -40,6 +40,9 @@ METHODS = (
 )
 
 
+TRIM, GAMMA, L = 0.2, 0.2, 2
+
+
 class Groups(NamedTuple):
     """The groups of every variable, and what the log says of them."""
 
@@ -92,7 +95,7 @@ class Microaggregate(CellStep):
     ] = "mean"
     trim: Annotated[
         float, Share(one=False), AtMost(0.49), Doc("The share cut off at either end of a group for the trimmed mean.")
-    ] = 0.2
+    ] = TRIM
     weighted: Annotated[bool, Doc("Whether means are weighted by the scenario's weight.")] = False
     log: Annotated[
         bool, Doc("Whether groups are formed on log(1 + x), as for skewed variables; none may be below 0.")
@@ -102,11 +105,11 @@ class Microaggregate(CellStep):
     ] = None
     gamma: Annotated[
         float, Above(0), AtMost(100), Doc("How readily groups of 'variable_mdav' grow: 0.2 if records are scattered.")
-    ] = 0.2
+    ] = GAMMA
     sensitive: Annotated[str | None, COLUMN, Doc("A variable of which every group must have `l` different values.")] = (
         None
     )
-    l: Annotated[int, AtLeast(2), Doc("How many different values of the sensitive variable.")] = 2  # noqa: E741
+    l: Annotated[int, AtLeast(2), Doc("How many different values of the sensitive variable.")] = L  # noqa: E741
 
     def __post_init__(self) -> None:
         if self.weighted and self.average != "mean":
@@ -118,6 +121,13 @@ class Microaggregate(CellStep):
                 f"method {self.method!r} groups each variable by itself, which takes no clusters and no sensitive "
                 f"variable; choose a method that groups records, as 'mdav'."
             )
+        for name, usual, used, goes_with in (
+            ("l", L, self.sensitive is not None, "a sensitive variable"),
+            ("trim", TRIM, self.average == "trimmed_mean", "average='trimmed_mean'"),
+            ("gamma", GAMMA, self.method == "variable_mdav", "method='variable_mdav'"),
+        ):
+            if getattr(self, name) != usual and not used:
+                raise TacitaError(f"{name} goes with {goes_with}; give it that, or leave {name} out.")
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with averages of groups."""

@@ -213,10 +213,14 @@ class RankSwap(CellStep):
             said.append(f"{name!r}: values move by fewer than k = {k} ranks, which protects little")
         elif self.share is None:
             said.append(f"{name!r}: values move by up to {found['window']:,} of {found['values']:,} ranks")
+        sizes = {end: whole_part(getattr(self, end), found["values"]) for end in ("bottom", "top")}
+        none = [end for end, size in sizes.items() if getattr(self, end) and not size]
+        if none and found["values"]:
+            counted = check.counted(found["values"], "value")
+            said.append(f"{name!r}: {' and '.join(none)} of {counted} is less than one, so that there is no such tail")
         if tails and self.tails == "mean":
             said.append(f"{name!r}: {check.counted(tails, 'value')} of the tails replaced by their mean")
-            sizes = (whole_part(share, found["values"]) for share in (self.bottom, self.top))
-            said += few_share(name, min(size for size in sizes if size), k)
+            said += few_share(name, min(size for size in sizes.values() if size), k)
         elif tails:
             said.append(f"{name!r}: {check.counted(tails, 'value')} of the tails stay as they were, unprotected")
         return said

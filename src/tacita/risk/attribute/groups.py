@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
+from tacita import check
 from tacita.arrays import Codes, Floats, Ints
+from tacita.data import Data
 from tacita.keys.missing_rules import matching_key_pairs
 from tacita.keys.source import combined
 from tacita.keys.table import KeyTable
@@ -79,6 +82,21 @@ def several_values(table: KeyTable, values: Histogram) -> str:
     return (
         "units have several records here, and some have different sensitive values in one group: a unit would hide "
         "behind itself; measure a file with one record per unit."
+    )
+
+
+def perturbed_values(data: Data, names: Iterable[str]) -> str:
+    """Why sensitive values say nothing where a step exchanged them for wrong ones; empty if none did.
+
+    A group whose members all have one illness looks diverse as soon as one of them was given another.
+    """
+    wrong = [name for name in names if name in data.perturbed]
+    if not wrong:
+        return ""
+    what = f"sensitive {'variables' if len(wrong) > 1 else 'variable'} {check.quoted(wrong)}"
+    return (
+        f"the {what} {'were' if len(wrong) > 1 else 'was'} perturbed: values that stand in a group are no longer those "
+        f"of its members; measure the file before that step, with the keys as they are released."
     )
 
 

@@ -16,7 +16,7 @@ from tacita.keys.table import KeyTable, key_table
 from tacita.measures import at_least, measure
 from tacita.parameters import Above, Doc
 from tacita.result import Result, Table
-from tacita.risk.attribute.groups import Histogram, histogram, several_values, sub_histogram
+from tacita.risk.attribute.groups import Histogram, histogram, perturbed_values, several_values, sub_histogram
 from tacita.scenario import Scenario
 
 KINDS = ("distinct", "entropy", "recursive")
@@ -228,5 +228,7 @@ def l_diversity(
         recursive={name: recursive(each, c) for name, each in values.items()},
         multi_entropy=None if multi is None else multi[0],
         multi_recursive=None if multi is None else multi[1],
-        not_valid=table.keys_not_valid or max(several_values(table, each) for each in values.values()),
+        not_valid=table.keys_not_valid
+        or perturbed_values(data, names)
+        or max(several_values(table, each) for each in values.values()),
     )

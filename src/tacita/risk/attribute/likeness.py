@@ -13,7 +13,7 @@ from tacita.keys.table import KeyTable, key_table
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc
 from tacita.result import Result, Table
-from tacita.risk.attribute.groups import Histogram, histogram, several_values
+from tacita.risk.attribute.groups import Histogram, histogram, perturbed_values, several_values
 from tacita.risk.attribute.l_diversity import sensitive_categories
 from tacita.risk.attribute.t_closeness import file_shares
 from tacita.scenario import Scenario
@@ -140,10 +140,11 @@ def likeness(
     >>> found.greatest("beta"), found.greatest("alpha")
     ({'disease': 1.0}, {'disease': 1.0})
     """
+    names = sensitive_categories(data, scenario, sensitive)
     table = key_table(data, scenario, keys)
     parts: dict[str, dict[str, Floats]] = {kind: {} for kind in KINDS}
-    not_valid = table.keys_not_valid
-    for name in sensitive_categories(data, scenario, sensitive):
+    not_valid = table.keys_not_valid or perturbed_values(data, names)
+    for name in names:
         codes = data.coded(name).codes
         values, file = histogram(table, codes), file_shares(codes, table.unit)
         not_valid = not_valid or several_values(table, values)

@@ -13,7 +13,7 @@ from tacita.keys.table import KeyTable, key_table
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc
 from tacita.result import Result, Table
-from tacita.risk.attribute.groups import Histogram, histogram, several_values
+from tacita.risk.attribute.groups import Histogram, histogram, perturbed_values, several_values
 from tacita.risk.attribute.l_diversity import sensitive_names
 from tacita.scenario import Scenario
 
@@ -136,9 +136,10 @@ def t_closeness(
     >>> t_closeness(patients, Scenario(keys=["sex"], sensitive=["disease"])).t
     {'disease': 0.25}
     """
+    names = sensitive_names(data, scenario, sensitive)
     table = key_table(data, scenario, keys)
-    distance, scale, not_valid = {}, {}, table.keys_not_valid
-    for name in sensitive_names(data, scenario, sensitive):
+    distance, scale, not_valid = {}, {}, table.keys_not_valid or perturbed_values(data, names)
+    for name in names:
         codes = data.coded(name).codes
         scale[name] = data.scale(name)
         between = nominal_distance if scale[name] == "nominal" else ordered_distance

@@ -57,7 +57,7 @@ class HouseholdRisk(Result):
         once = _once_each(risk, household)
         by_household = at_least_one(risk.risk[once], household[once], count)
         members = np.bincount(household[once], minlength=count)
-        return cls(by_household, household, alone, members, risk.not_valid)
+        return cls(by_household, household, alone, members, risk.not_valid or _perturbed(data, scenario.household))
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -130,6 +130,13 @@ def _once_each(risk: IndividualRisk, household: Ints) -> Ints:
     if unit is None:
         return np.arange(len(household), dtype=np.int64)
     return riskiest_of_each(risk.risk, unit, household)
+
+
+def _perturbed(data: Data, household: str) -> str:
+    """Why households say nothing: their identifier was exchanged between records; empty if it was not."""
+    if household not in data.perturbed:
+        return ""
+    return f"the household identifier {household!r} was perturbed: who lives together is no longer known; leave it out."
 
 
 def _check_constant(data: Data, scenario: Scenario, household: Ints, count: int) -> None:
