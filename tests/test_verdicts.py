@@ -127,6 +127,9 @@ def test_perturbed_sensitive_values_are_not_assessed(limits: dict[str, float]) -
     found = tc.assess(Data.of(PEOPLE).with_perturbed(["disease"]), WHO, policy)
     assert verdict(found, next(iter(limits))).holds is None
     assert "the sensitive variable 'disease' was perturbed" in found.not_assessed[0]
+    alone = found.further[next(iter(limits))]
+    assert "caution: the sensitive variable 'disease' was perturbed" in str(alone)
+    assert "the sensitive variable &#x27;disease&#x27; was perturbed" in alone._repr_html_()
 
 
 @pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
