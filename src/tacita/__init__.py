@@ -65,6 +65,8 @@ _HOMES = {
     "SwapRecords": "tacita.protect.swap.swap_records",
     "RandomSwap": "tacita.protect.swap.random_swap",
     "Microaggregate": "tacita.protect.microaggregate.microaggregate",
+    "DropRecords": "tacita.protect.drop_records",
+    "Sample": "tacita.protect.sample",
     "Rules": "tacita.rules",
     "EditRule": "tacita.rules",
     "Total": "tacita.rules",
@@ -99,6 +101,7 @@ if TYPE_CHECKING:
     from tacita.plots.save import save as save
     from tacita.policy import Policy as Policy
     from tacita.protect.code_outliers import CodeOutliers as CodeOutliers
+    from tacita.protect.drop_records import DropRecords as DropRecords
     from tacita.protect.generalise.generalise import Generalise as Generalise
     from tacita.protect.group_rare import GroupRare as GroupRare
     from tacita.protect.microaggregate.microaggregate import Microaggregate as Microaggregate
@@ -111,6 +114,7 @@ if TYPE_CHECKING:
     from tacita.protect.recode.recode import Recode as Recode
     from tacita.protect.remove import Remove as Remove
     from tacita.protect.round import Round as Round
+    from tacita.protect.sample import Sample as Sample
     from tacita.protect.step import Step as Step
     from tacita.protect.suppress.suppress import Suppress as Suppress
     from tacita.protect.swap.random_swap import RandomSwap as RandomSwap

@@ -34,6 +34,8 @@ NEEDED: dict[str, dict[str, Any]] = {
     "swap_records": {"hierarchy": ["x"]},
     "random_swap": {"variables": ["x"], "rate": 0.5},
     "microaggregate": {"variables": ["x"]},
+    "drop_records": {"where": "x > 4"},
+    "sample": {"share": 0.5},
 }
 ODD: list[Any] = [
     *(None, 0, -1, 5, 2.5, math.inf, math.nan, True, "", "x", "a\nb", b"b", [], (), {}, [1], ["a"], [None], [[1]]),

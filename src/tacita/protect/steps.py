@@ -37,6 +37,8 @@ OWN = {
     "swap_records": "tacita.protect.swap.swap_records:SwapRecords",
     "random_swap": "tacita.protect.swap.random_swap:RandomSwap",
     "microaggregate": "tacita.protect.microaggregate.microaggregate:Microaggregate",
+    "drop_records": "tacita.protect.drop_records:DropRecords",
+    "sample": "tacita.protect.sample:Sample",
 }
 """Tacita's steps by kind, and where each is: a new one is added here. Nothing is imported before it is asked for."""
 
