@@ -65,6 +65,7 @@ _HOMES = {
     "SwapRecords": "tacita.protect.swap.swap_records",
     "RandomSwap": "tacita.protect.swap.random_swap",
     "Microaggregate": "tacita.protect.microaggregate.microaggregate",
+    "MicroaggregateMixed": "tacita.protect.microaggregate.microaggregate_mixed",
     "DropRecords": "tacita.protect.drop_records",
     "Sample": "tacita.protect.sample",
     "Rules": "tacita.rules",
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
     from tacita.protect.generalise.generalise import Generalise as Generalise
     from tacita.protect.group_rare import GroupRare as GroupRare
     from tacita.protect.microaggregate.microaggregate import Microaggregate as Microaggregate
+    from tacita.protect.microaggregate.microaggregate_mixed import MicroaggregateMixed as MicroaggregateMixed
     from tacita.protect.new_identifiers import NewIdentifiers as NewIdentifiers
     from tacita.protect.noise.noise import Noise as Noise
     from tacita.protect.pram.corrected_table import corrected_table as corrected_table

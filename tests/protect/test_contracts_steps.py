@@ -213,6 +213,21 @@ EXAMPLES: dict[str, tuple[Step, ...]] = {
         tc.Microaggregate(["income", "age"], k=3, method="individual"),
         tc.Microaggregate("income", k=6, method="optimal"),
     ),
+    "microaggregate_mixed": (
+        tc.MicroaggregateMixed(["income", "age", "region", "marital"]),
+        tc.MicroaggregateMixed(["region", "marital", "income"], ["age", "sex"], k=4, nominal="drawn", strata=["sex"]),
+        tc.MicroaggregateMixed(["marital", "income"], weights={"income": 3.0}, nominal="medoid", average="median"),
+        tc.MicroaggregateMixed(
+            ["region", "marital", "age"],
+            ["income", "age", "region"],
+            semicontinuous={"income": 0.0},
+            keep_combinations=True,
+            gamma=1.1,
+            random_ties=True,
+            only="age > 20",
+        ),
+        tc.MicroaggregateMixed(["income", "region"], k=5, weighted=True, nominal="medoid"),
+    ),
 }
 """Every step, as it would be used."""
 

@@ -34,6 +34,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "swap_records": {"hierarchy": ["x"]},
     "random_swap": {"variables": ["x"], "rate": 0.5},
     "microaggregate": {"variables": ["x"]},
+    "microaggregate_mixed": {"variables": ["x"]},
     "drop_records": {"where": "x > 4"},
     "sample": {"share": 0.5},
 }

@@ -37,6 +37,7 @@ OWN = {
     "swap_records": "tacita.protect.swap.swap_records:SwapRecords",
     "random_swap": "tacita.protect.swap.random_swap:RandomSwap",
     "microaggregate": "tacita.protect.microaggregate.microaggregate:Microaggregate",
+    "microaggregate_mixed": "tacita.protect.microaggregate.microaggregate_mixed:MicroaggregateMixed",
     "drop_records": "tacita.protect.drop_records:DropRecords",
     "sample": "tacita.protect.sample:Sample",
 }
