@@ -34,11 +34,7 @@ def test_what_both_variants_share_is_as_published(name: str) -> None:
 def test_what_the_variants_end_with_is_as_published() -> None:
     first, second = (Project.from_toml(project_text(name)).plan.steps[4] for name in PROJECTS)
     assert isinstance(first, tc.Suppress)
-    assert (first.k, first.combs, first.ghosts) == (
-        3,
-        dict.fromkeys(range(3, 8)) or (),
-        {"P15": ("WOJW",)},
-    ) or (first.k == 3 and tuple(first.combs) == (3, 4, 5, 6, 7) and dict(first.ghosts) == {"P15": ("WOJW",)})
+    assert (first.k, tuple(first.combs), dict(first.ghosts)) == (3, (3, 4, 5, 6, 7), {"P15": ("WOJW",)})
     assert dict(first.importance) == dict(zip(SEVEN, (4, 1, 4, 2, 7, 1, 6), strict=True))
     assert isinstance(second, tc.MicroaggregateMixed)
     assert (second.variables, second.distance) == (("LPB1", "P1", "P2", "P3", "P8", "P20"), ("P1", "P2", "P3"))
@@ -70,7 +66,7 @@ def test_what_each_variant_does_to_the_keys() -> None:
     projects = [Project.from_toml(project_text(name)) for name in PROJECTS]
     first, second = (each.plan.apply(data, each.scenario, each.policy, seed=123) for each in projects)
     assert first.data.columns == tuple(name for name in data.columns if name != "division")
-    assert (tc.risk.k_anonymity(first, first.scenario, keys=SEVEN).to_frame()["f"] >= 3).all()
+    assert tc.key_table(first, first.scenario, SEVEN).sample_count.min() >= 3
     blank, province = (first.data.missing(name) & ~data.missing(name) for name in ("P15", "WOJW"))
     assert (~blank | province).all()
     verdicts = tc.assess(second, second.scenario).verdicts()
