@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from slow_gower import mixed_files, slow_gower_mdav, table_of_distances
 
+from tacita.check import TacitaError
 from tacita.protect.microaggregate.gower_distance import UNIT, gower_distances, gower_points
 from tacita.protect.microaggregate.gower_groups import gower_groups, medoids
 from tacita.protect.microaggregate.gower_mdav import gower_mdav
@@ -43,6 +44,14 @@ def test_work_in_many_parts_gives_the_same_groups(monkeypatch: pytest.MonkeyPatc
     table = np.stack([gower_distances(points, row) for row in range(200)])
     for gamma in (0.0, 1.1):
         assert gower_mdav(points, 3, gamma).tolist() == slow_gower_mdav(table, 3, gamma)
+
+
+def test_more_records_than_sums_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tacita.protect.microaggregate.gower_mdav.MOST", 4)
+    points = gower_points([np.arange(5.0)], [False], np.ones(1), [None])
+    with pytest.raises(TacitaError) as refused:
+        gower_mdav(points, 2)
+    assert str(refused.value) == "more than 4 records are too many to be grouped at once; choose strata."
 
 
 def test_the_medoid_of_a_group_has_the_least_sum() -> None:

@@ -73,7 +73,16 @@ def test_combinations_are_equal_where_all_codes_are() -> None:
     number = combinations(codes)
     for row in range(200):
         np.testing.assert_array_equal(number == number[row], (codes == codes[row]).all(axis=1))
-    donors = draw.integers(0, 200, (200, 4))
-    before = set(map(tuple, codes.tolist()))
-    after = [tuple(int(codes[donor, place]) for place, donor in enumerate(row)) for row in donors]
-    assert unseen(codes, donors).tolist() == [each not in before for each in after]
+
+
+def test_a_combination_is_new_if_nobody_had_it_on_what_is_shown() -> None:
+    draw = np.random.default_rng(4)
+    for highest in (2, 4):
+        codes = draw.integers(0, highest, (60, 3))
+        donors = draw.integers(0, 60, (60, 3))
+        after = [[int(codes[donor, place]) for place, donor in enumerate(row)] for row in donors]
+        new = [
+            any(row) and not any(all(code in (0, had) for code, had in zip(row, other, strict=True)) for other in codes)
+            for row in after
+        ]
+        assert unseen(codes, donors).tolist() == new

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
+from tacita.distance.comparison import patterns
 from tacita.random import Draws
 
 
@@ -76,14 +77,18 @@ def combinations(codes: Ints) -> Ints:
 
 def unseen(codes: Ints, donors: Ints) -> Bools:
     """By record: whether its new categories, the codes of each variable in the rows of its donors, are a combination
-    that no record had.
+    that no record had; what is missing, code 0, is not compared.
 
-    >>> unseen(np.array([[1, 1], [2, 2]]), np.array([[0, 1], [1, 1]])).tolist()
-    [True, False]
+    >>> unseen(np.array([[1, 1], [2, 2], [2, 0]]), np.array([[0, 1], [1, 1], [0, 2]])).tolist()
+    [True, False, False]
     """
     fresh = np.stack([column[rows] for column, rows in zip(codes.T, donors.T, strict=True)], axis=1)
-    number = combinations(np.concatenate([codes, fresh]))
-    return ~np.isin(number[len(codes) :], number[: len(codes)])
+    found = np.zeros(len(codes), np.bool_)
+    for rows, pattern in patterns(np.where(fresh > 0, 0.0, np.nan)):
+        had = codes[(codes[:, pattern] > 0).all(axis=1)][:, pattern]
+        number = combinations(np.concatenate([had, fresh[rows][:, pattern]]))
+        found[rows] = pattern.any() & ~np.isin(number[len(had) :], number[: len(had)])
+    return found
 
 
 def _counting(codes: Ints, groups: Ints) -> Ints:

@@ -46,7 +46,7 @@ def gower_groups(
     >>> points = gower_points([np.array([1.0, 2.0, 8.0, 9.0, 3.0])], [False], np.ones(1), [None])
     >>> has = np.array([[True, True]] * 4 + [[True, False]])
     >>> gower_groups(points, has, 2).group.tolist()
-    [0, 0, 1, 1, 0]
+    [1, 1, 0, 0, 1]
     """
     group, done = np.full(len(shown), -1), 0
     for rows, pattern in patterns(np.where(shown, 0.0, np.nan)):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacita.arrays import Floats, Ints
+from tacita.check import TacitaError
 from tacita.compiled import compiled
 from tacita.distance.equal_rows import row_groups
 from tacita.progress import Progress, no_progress
@@ -22,6 +23,8 @@ SUMS = 1024
 """Points whose distances to all others are added up between two calls of the progress."""
 BEFORE = 0.3
 """The share of the work that is done when all sums are there."""
+MOST = 2**23 - 1
+"""Sums of distances of more records do not fit into 64 bits."""
 LEFT, FORMED = 0, 1
 LEAST, GREATEST = 1, -1
 NONE = -1
@@ -82,6 +85,8 @@ def gower_mdav(points: Points, k: int, gamma: float = 0.0, progress: Progress = 
     >>> gower_mdav(gower_points([age, sex], [False, True], np.ones(2), [None, None]), 2).tolist()
     [1, 0, 1, 0, 1]
     """
+    if points.columns.shape[1] > MOST:
+        raise TacitaError(f"more than {MOST:,} records are too many to be grouped at once; choose strata.")
     given = _ungrouped(points)
     room = _room(given, k)
     count = len(given.sums)
