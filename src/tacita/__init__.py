@@ -70,6 +70,8 @@ _HOMES = {
     "MicroaggregateMixed": "tacita.protect.microaggregate.microaggregate_mixed",
     "Synthesise": "tacita.protect.synthesise.synthesise",
     "combine_copies": "tacita.protect.synthesise.combine_copies",
+    "DropRecords": "tacita.protect.drop_records",
+    "Sample": "tacita.protect.sample",
     "Rules": "tacita.rules",
     "EditRule": "tacita.rules",
     "Total": "tacita.rules",
@@ -104,6 +106,7 @@ if TYPE_CHECKING:
     from tacita.plots.save import save as save
     from tacita.policy import Policy as Policy
     from tacita.protect.code_outliers import CodeOutliers as CodeOutliers
+    from tacita.protect.drop_records import DropRecords as DropRecords
     from tacita.protect.generalise.generalise import Generalise as Generalise
     from tacita.protect.group_rare import GroupRare as GroupRare
     from tacita.protect.microaggregate.microaggregate import Microaggregate as Microaggregate
@@ -118,6 +121,7 @@ if TYPE_CHECKING:
     from tacita.protect.recode.recode import Recode as Recode
     from tacita.protect.remove import Remove as Remove
     from tacita.protect.round import Round as Round
+    from tacita.protect.sample import Sample as Sample
     from tacita.protect.shuffle.shuffle import Shuffle as Shuffle
     from tacita.protect.step import Step as Step
     from tacita.protect.suppress.suppress import Suppress as Suppress

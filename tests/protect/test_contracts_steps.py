@@ -129,6 +129,17 @@ EXAMPLES: dict[str, tuple[Step, ...]] = {
         tc.NewIdentifiers(),
         tc.NewIdentifiers(["name", SURVEY.scenario.household or ""], within_households=True),
     ),
+    "drop_records": (
+        tc.DropRecords("age > 70"),
+        tc.DropRecords({"unsafe": "k_anonymity"}, larger_than=4, whole_households=True),
+        tc.DropRecords(larger_than=3),
+        tc.DropRecords([3, 5, 1000000], whole_households=True),
+    ),
+    "sample": (
+        tc.Sample(0.3),
+        tc.Sample(size=60, strata=["region"], allocation="equal", keep_totals=True, weight=WEIGHT),
+        tc.Sample(0.5, strata=["sex", "citizenship"], households=False, new_weight="adjusted"),
+    ),
     "random_order": tuple(tc.RandomOrder(how) for how in ("simple", "households", "within_households")),
     "round_weights": (
         tc.RoundWeights(),

@@ -61,7 +61,10 @@ NO_KEY = ("weights", "reordering", "renewal")
 def touches_no_key(release: Release) -> bool:
     """Whether all that was done, by what the steps themselves say, was done to other columns than keys."""
     done = [each for change in release.changes for each in change.mechanisms]
-    return all(each["kind"] in NO_KEY or not {*SURVEYED.all_keys} & {*each["variables"]} for each in done)
+    dropped = any(change.records_removed for change in release.changes)
+    return not dropped and all(
+        each["kind"] in NO_KEY or not {*SURVEYED.all_keys} & {*each["variables"]} for each in done
+    )
 
 
 def same_risk(before: tc.RiskProfile, after: tc.RiskProfile) -> None:

@@ -37,6 +37,8 @@ NEEDED: dict[str, dict[str, Any]] = {
     "shuffle": {"variables": ["x"]},
     "mask_by_model": {"variables": ["x"]},
     "microaggregate_mixed": {"variables": ["x"]},
+    "drop_records": {"where": "x > 4"},
+    "sample": {"share": 0.5},
 }
 ODD: list[Any] = [
     *(None, 0, -1, 5, 2.5, math.inf, math.nan, True, "", "x", "a\nb", b"b", [], (), {}, [1], ["a"], [None], [[1]]),

@@ -19,6 +19,7 @@ WIDTH = 100
 SOURCES = {
     "weights": "population counts F estimated by sums of {weight!r}",
     "original_weights": "population counts F estimated by sums of the weights as they were before protection",
+    "original_file": "no weights: the file is taken as the whole population, F counted before records were dropped",
     "population_size": "population counts F estimated by f N/n with N = {population_size:,.0f}",
     "sampling_fraction": "population counts F estimated by f / {sampling_fraction:g}",
     "register": "population counts F from the register",

@@ -17,6 +17,14 @@ def demo(
     households: Annotated[int, typer.Option(help="Households in the survey.")] = 6000,
     seed: Annotated[int, typer.Option(help="Seed of the synthetic population.")] = 1,
     overwrite: OverwriteFolder = False,
+    project: Annotated[
+        str | None,
+        typer.Option(
+            help="A published study on the survey of accidents instead: accidents_suppression or "
+            "accidents_microaggregation."
+        ),
+    ] = None,
+    records: Annotated[int, typer.Option(help="Records of the survey of accidents.")] = 88_330,
 ) -> None:
     """The main job on a synthetic household survey: make it, assess it, protect it, write everything to a folder."""
     from tacita.data.atomic import INTERNAL, check_free, new_folder
@@ -25,6 +33,11 @@ def demo(
     from tacita.release.project import protect
 
     check_free(out, overwrite=overwrite)
+    if project is not None:
+        from tacita.cli.demo_project import run_demo_project
+
+        run_demo_project(project, out, records=records, seed=seed, overwrite=overwrite)
+        return
     with progress_bar() as progress:
         progress(0.1, "making a population and a survey of it")
         survey = household_survey(households, seed=seed)

@@ -72,12 +72,25 @@ def _ranges(given: Any) -> tuple[tuple[float, float], ...]:
 
 
 class OriginalWeights(NamedTuple):
-    """What each record stood for in the population before a step changed or dropped the weight."""
+    """What each record stood for in the population before a step changed or dropped the weight, or dropped records."""
 
-    name: str
-    """The weight's column."""
+    name: str | None
+    """The weight's column; None: there is none, and every record stands for itself."""
     values: Floats
     """By record; in no released file."""
+    growth: Floats | None = None
+    """By record: how many times its weight it stands for since records with the same keys were dropped."""
+    keys: frozenset[str] = frozenset()
+    """The keys that those records shared: the growth holds for them, and for some of them."""
+
+    def of_rows(self, rows: Ints) -> OriginalWeights:
+        """Those of some of the records."""
+        growth = None if self.growth is None else self.growth[rows]
+        return self._replace(values=self.values[rows], growth=growth)
+
+    def stands_for(self, keys: Iterable[str]) -> Floats:
+        """By record: how many units of the population it stands for, on these keys."""
+        return self.values * self.growth if self.growth is not None and self.keys.issuperset(keys) else self.values
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +117,7 @@ class Data:
     numbers_of_records: Ints | None = None
     """Record numbers, if they are not simply 1 to n."""
     original_weights: OriginalWeights | None = field(default=None, repr=False)
-    """The weights as they were, where a step changed or dropped them: the population does not change with a column."""
+    """The weights as they were, where a step changed them or dropped records: the population stays what it was."""
     units: Ints | None = None
     """By record the number of its unit (person, firm) before the first step of a plan, so that a file in which the
     identifier was removed or changed still counts units; None: the identifier says it."""
@@ -316,7 +329,7 @@ class Data:
             # columns is the caller's own, and all of them are written anew.
             changed=frozenset(self.columns),
             numbers_of_records=self.record[rows],
-            original_weights=None if weights is None else weights._replace(values=weights.values[rows]),
+            original_weights=None if weights is None else weights.of_rows(rows),
             units=None if self.units is None else self.units[rows],
             original_size=self.original_size,
         )

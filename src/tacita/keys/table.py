@@ -52,8 +52,8 @@ class KeyTable:
     rule: MissingRule
     """How records with missing values count."""
     source: str
-    """Where F comes from: weights, original_weights (a step changed or dropped them), population_size,
-    sampling_fraction, register, or census (F = f)."""
+    """Where F comes from: weights, original_weights (a step changed them or dropped records), original_file (the same
+    without weights), population_size, sampling_fraction, register, or census (F = f)."""
     cautions: tuple[str, ...] = ()
     """What the data made worth saying; results print them."""
     keys_not_valid: str = ""
@@ -142,17 +142,37 @@ def _with_optional_register(table: KeyTable, register: Any, scenario: Scenario) 
 def _checked_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> KeyTable:
     check_keys(data, names)
     # One array for all rules, so that records are grouped once for all of them.
-    as_they_were = uses_original_weights(data, scenario)
-    weights = data.once(("weights", scenario.weight, as_they_were), lambda: population_weights(data, scenario))
+    as_they_were = uses_original_weights(data, scenario, names)
+    # Growth by dropped records holds for some keys only.
+    grown = as_they_were and data.original_weights is not None and data.original_weights.keys.issuperset(names)
+    key = ("weights", scenario.weight, as_they_were, grown)
+    weights = data.once(key, lambda: population_weights(data, scenario, names))
     unit = repeated_units(data, scenario)
     size = data.original_size
-    table = table_of(InMemory(data, weights), scenario, names, unit=unit, weights=weights, original_size=size)
-    if as_they_were:
-        table = replace(table, source="original_weights")
+    grown_counts = _grown_counts(data, scenario, names) if weights is None else None
+    counting = weights if grown_counts is None else grown_counts
+    table = table_of(InMemory(data, counting), scenario, names, unit=unit, weights=counting, original_size=size)
+    if grown_counts is not None:
+        table = replace(
+            table, source="population_size" if scenario.population_size is not None else "sampling_fraction"
+        )
+    if as_they_were and data.original_weights is not None:
+        table = replace(table, source="original_weights" if data.original_weights.name else "original_file")
     keys_not_valid, weights_not_valid = _perturbed(data, names, None if as_they_were else scenario.weight)
     cautions = [_caution(text) for text in (keys_not_valid, weights_not_valid) if text]
     cautions += _weights_below_one(weights, scenario.weight)
     return replace(table, cautions=tuple(cautions), keys_not_valid=keys_not_valid, weights_not_valid=weights_not_valid)
+
+
+def _grown_counts(data: Data, scenario: Scenario, names: tuple[str, ...]) -> Floats | None:
+    """By record what it stands for in the population by N/n or the sampling fraction, where records were dropped."""
+    was, population, fraction = data.original_weights, scenario.population_size, scenario.sampling_fraction
+    if was is None or was.growth is None or not was.keys.issuperset(names) or (population or fraction) is None:
+        return None
+    if population is not None:
+        return was.growth * (population / (data.original_size or data.unit_places(scenario.person)[1]))
+    assert fraction is not None
+    return was.growth / fraction
 
 
 def table_of(
@@ -259,22 +279,26 @@ def _rows_message(what: str, adjective: str, wrong: Bools, data: Data) -> str:
     return f"{what}; {count:,} {values} {adjective} ({records} {rows}), correct the file."
 
 
-def uses_original_weights(data: Data, scenario: Scenario) -> bool:
-    """Whether F comes from the weights as they were before a step changed or dropped them.
+def uses_original_weights(data: Data, scenario: Scenario, keys: Sequence[str] | None = None) -> bool:
+    """Whether F comes from the weights as they were before a step changed them, or dropped records.
 
-    The population does not grow because weights are rounded, nor shrink because they are not released. Another weight,
-    or a number of units, that the scenario names is what the user wants.
+    The population does not grow because weights are rounded, nor shrink because records or weights are not released.
+    Another weight, or a number of units, that the scenario names is what the user wants.
     """
     was = data.original_weights
     if was is None or scenario.population_size is not None or scenario.sampling_fraction is not None:
         return False
+    if was.name is None and not was.keys.issuperset(scenario.all_keys if keys is None else keys):
+        return False
     return scenario.weight in (None, was.name)
 
 
-def population_weights(data: Data, scenario: Scenario) -> Floats | None:
-    """How many units of the population each record stands for; None where no weight says so."""
-    if data.original_weights is not None and uses_original_weights(data, scenario):
-        return _checked_weights(data.original_weights.name, data.original_weights.values, data)
+def population_weights(data: Data, scenario: Scenario, keys: Sequence[str] | None = None) -> Floats | None:
+    """How many units of the population each record stands for, on all keys or some; None where no weight says so."""
+    was = data.original_weights
+    if was is not None and uses_original_weights(data, scenario, keys):
+        stands_for = was.stands_for(scenario.all_keys if keys is None else keys)
+        return _checked_weights(was.name or "of the original file", stands_for, data)
     return survey_weights(data, scenario)
 
 

@@ -19,34 +19,38 @@ from tacita.rules import EditRule
 from tacita.scenario import Scenario
 
 
-def checked_only(given: Any) -> Any:
-    """Who may be changed, in a form that a plan file can hold: a text, {"unsafe": measure}, or record numbers."""
+def checked_only(given: Any, what: str = "only") -> Any:
+    """Who may be changed, in a form that a plan file can hold: a text, {"unsafe": measure}, or record numbers.
+
+    `what` is what the parameter is called.
+    """
     if given is None:
         return None
     if isinstance(given, str):
         if not given.strip():
-            raise TacitaError("only must be a condition, as 'income > 1000'; got an empty text, leave it out for all.")
+            way = "leave it out for all" if what == "only" else "leave it out"
+            raise TacitaError(f"{what} must be a condition, as 'income > 1000'; got an empty text, {way}.")
         if re.search(r"[<>=]", given):
             # Whatever has a sign is a condition, and a wrong one is told before the work.
             EditRule(given)
         return given
     if isinstance(given, Mapping):
-        return _unsafe(given)
+        return _unsafe(given, what)
     if hasattr(given, "unsafe") and hasattr(given, "record"):
         given = np.asarray(given.record)[np.asarray(given.unsafe)]
     try:
-        return tuple(check.whole("a record number of only", check.python_number(number), 0) for number in given)
+        return tuple(check.whole(f"a record number of {what}", check.python_number(number), 0) for number in given)
     except TypeError:
         kind = type(given).__name__
         raise TacitaError(
-            f"only must be a column, record numbers or a result with an unsafe zone; got {kind}."
+            f"{what} must be a column, record numbers or a result with an unsafe zone; got {kind}."
         ) from None
 
 
-def _unsafe(given: Mapping[Any, Any]) -> dict[str, str]:
+def _unsafe(given: Mapping[Any, Any], what: str) -> dict[str, str]:
     if set(given) != {"unsafe"} or not isinstance(given["unsafe"], str):
         raise TacitaError(
-            f"only must name one measure, as {{'unsafe': 'k_anonymity'}}; got a table of {check.quoted(given)}."
+            f"{what} must name one measure, as {{'unsafe': 'k_anonymity'}}; got a table of {check.quoted(given)}."
         )
     return {"unsafe": given["unsafe"]}
 
@@ -56,7 +60,9 @@ def shown_only(only: Any) -> Any:
     return check.counted(len(only), "record") if isinstance(only, tuple | list) else only
 
 
-def chosen_records(only: Any, data: Data, scenario: Scenario, policy: Policy, original: Data) -> Bools:
+def chosen_records(
+    only: Any, data: Data, scenario: Scenario, policy: Policy, original: Data, what: str = "only"
+) -> Bools:
     """By record: whether a step may change it. Conditions and measures are worked out on the data as they are now.
 
     A record for which missing values leave the condition open is not chosen.
@@ -72,19 +78,29 @@ def chosen_records(only: Any, data: Data, scenario: Scenario, policy: Policy, or
         if only in data.columns:
             return np.asarray(data.numbers(only) > 0)
         if re.fullmatch(r"\s*[\w.]+\s*", only):
-            check.columns_exist("only", (only,), data.columns)
+            check.columns_exist(what, (only,), data.columns)
         return EditRule(only).verdict(data).holds
     if isinstance(only, Mapping):
         return unsafe_records(data, scenario, policy, only["unsafe"], original)
     return np.isin(data.record, np.array(only, dtype=np.int64))
 
 
-def unknown_numbers(only: Any, data: Data) -> tuple[str, ...]:
+def undecided(only: Any, data: Data) -> int:
+    """How many records are not chosen because missing values leave the condition open."""
+    if not isinstance(only, str):
+        return 0
+    if only in data.columns:
+        return int(np.isnan(data.numbers(only)).sum())
+    found = EditRule(only).verdict(data)
+    return int((~(found.holds | found.fails)).sum())
+
+
+def unknown_numbers(only: Any, data: Data, what: str = "only") -> tuple[str, ...]:
     """A remark for the log on record numbers that are not in the data: perhaps counted from 0, or of another file."""
     if not isinstance(only, tuple):
         return ()
     count = int((~np.isin(np.array(only, dtype=np.int64), data.record)).sum())
-    return (f"{check.counted(count, 'record number')} of `only` not in the file",) if count else ()
+    return (f"{check.counted(count, 'record number')} of `{what}` not in the file",) if count else ()
 
 
 def unsafe_records(data: Data, scenario: Scenario, policy: Policy, name: str, original: Data) -> Bools:

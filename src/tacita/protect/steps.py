@@ -41,6 +41,8 @@ OWN = {
     "mask_by_model": "tacita.protect.model.mask_by_model:MaskByModel",
     "microaggregate_mixed": "tacita.protect.microaggregate.microaggregate_mixed:MicroaggregateMixed",
     "synthesise": "tacita.protect.synthesise.synthesise:Synthesise",
+    "drop_records": "tacita.protect.drop_records:DropRecords",
+    "sample": "tacita.protect.sample:Sample",
 }
 """Tacita's steps by kind, and where each is: a new one is added here. Nothing is imported before it is asked for."""
 

@@ -12,14 +12,17 @@ from typing import Any
 import numpy as np
 
 from tacita import frame
+from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.data.data import OriginalWeights
-from tacita.keys.table import repeated_units
+from tacita.keys.growth import growth_by_dropping
+from tacita.keys.table import GREATEST_WEIGHT, repeated_units
 from tacita.policy import Policy
 from tacita.progress import Progress, no_progress
 from tacita.protect.parts import applied
 from tacita.protect.step import Context, Step
+from tacita.protect.weights.units import cells_of
 from tacita.random import Draws, fresh_seed
 from tacita.release.step_log import Changes, changes, shared_rows
 from tacita.scenario import Scenario, checked, restricted, with_codes
@@ -118,10 +121,20 @@ def _with_original_size(fresh: Data, state: State) -> Data:
 
 
 def _with_original_weights(fresh: Data, done: Changes, state: State) -> Data:
-    """The data with the weights as they were, once a step has changed or dropped them."""
-    name = state.original_scenario.weight
-    if name is None or not (name in done.cells or name in done.variables_removed or state.data.original_weights):
+    """The data with the weights as they were, once a step has changed or dropped them, or dropped records."""
+    known = state.data.original_weights
+    name = state.original_scenario.weight or (None if known is None else known.name)
+    if known is None and not (done.records_removed or name in done.cells or name in done.variables_removed):
         return fresh
+    growth, keys = _growth(fresh, name, done, state)
+    values = _weights_as_they_were(fresh, name, state)
+    return replace(fresh, original_weights=OriginalWeights(name, values, growth, keys))
+
+
+def _weights_as_they_were(fresh: Data, name: str | None, state: State) -> Floats:
+    """By record the weight before the first step; ones where there is none."""
+    if name is None:
+        return np.ones(len(fresh))
     was, now = shared_rows(state.original.record, fresh.record)
     # Records that a step added stand for what the release says, or for themselves.
     weights = fresh.numbers(name).copy() if name in fresh.columns else np.ones(len(fresh))
@@ -129,7 +142,31 @@ def _with_original_weights(fresh: Data, done: Changes, state: State) -> Data:
     known = state.original.original_weights
     before = state.original.numbers(name) if known is None or known.name != name else known.values
     weights[now] = before[was]
-    return replace(fresh, original_weights=OriginalWeights(name, weights))
+    return weights
+
+
+def _growth(fresh: Data, name: str | None, done: Changes, state: State) -> tuple[Floats | None, frozenset[str]]:
+    """How many times its weight each record stands for, and on which keys: those that a step drops are still there."""
+    known, keys = state.data.original_weights, frozenset(state.scenario.all_keys)
+    if repeated_units(state.data, state.scenario) is not None:
+        # A unit that is dropped may have stood for several keys, and would count once for each of them.
+        return None, frozenset()
+    growth = None if known is None or not keys <= known.keys else known.growth
+    if growth is None and not (done.records_removed and keys):
+        return None, frozenset()
+    growth = np.ones(len(state.data)) if growth is None else growth
+    was, now = shared_rows(state.data.record, fresh.record)
+    if done.records_removed:
+        kept = np.zeros(len(state.data), dtype=np.bool_)
+        kept[was] = True
+        cell, _ = cells_of(with_codes(state.data, state.scenario), tuple(sorted(keys)))
+        weight = _weights_as_they_were(state.data, name, state) * growth
+        # Weights that are missing or too great are refused where they are used.
+        weight = np.where((weight > 0) & (weight <= GREATEST_WEIGHT), weight, 0.0)
+        growth = growth * growth_by_dropping(cell, weight, kept)
+    found = np.ones(len(fresh))
+    found[now] = growth[was]
+    return found, keys
 
 
 def labelled(step: Step, taken: tuple[str, ...]) -> Step:

@@ -140,8 +140,8 @@ def _perturbed(data: Data, household: str) -> str:
 
 
 def _check_constant(data: Data, scenario: Scenario, household: Ints, count: int) -> None:
-    """A household variable must not differ inside a household."""
-    for name in scenario.household_variables:
+    """A household variable must not differ inside a household, unless a step exchanged values for wrong ones."""
+    for name in (each for each in scenario.household_variables if each not in data.perturbed):
         codes = data.coded(name).codes.astype(np.int64)
         first = np.zeros(count, dtype=np.int64)
         first[household[::-1]] = codes[::-1]
