@@ -167,9 +167,8 @@ def repaired(step: Step, texts: tuple[str, ...], before: Data, after: Data, chan
 
 def _given_back(was: Floats, now: Floats, fresh: Floats) -> int:
     """How many records have all of some numbers as they were, though the step had changed one of them."""
-    same: Bools = np.isclose(fresh, was, rtol=1e-9, atol=0.0, equal_nan=True).all(axis=1)
-    changed: Bools = (~np.isclose(now, was, rtol=1e-9, atol=0.0, equal_nan=True)).any(axis=1)
-    return int((same & changed).sum())
+    same, still = (np.isclose(each, was, rtol=1e-9, atol=0.0, equal_nan=True).all(axis=1) for each in (fresh, now))
+    return int((same & ~still).sum())
 
 
 def _check_not_given_back(
