@@ -127,7 +127,8 @@ def test_a_total_is_worked_out_from_its_parts() -> None:
     found = repaired(STEP, ("total = home + abroad",), before, after, ("total", "home", "abroad"))
     # The third did not add up before, the fourth has no total: they are left alone.
     assert found.data.table["total"].to_list() == [11, 10, 13, None]
-    assert found.remarks == ()
+    # In the second the parts are as they were, and so is the total.
+    assert found.remarks == ("'total = home + abroad' gives 1 record back all of its numbers as they were",)
 
 
 def test_parts_are_scaled_to_a_total_that_stays() -> None:
@@ -136,6 +137,14 @@ def test_parts_are_scaled_to_a_total_that_stays() -> None:
     found = repaired(STEP, ("total = home + abroad",), before, after, ("home", "abroad"))
     assert found.data.table["home"].to_list() == pytest.approx([4.0, 10.0])
     assert found.data.table["abroad"].to_list() == pytest.approx([6.0, 0.0])
+
+
+def test_numbers_that_a_zero_and_a_total_give_back_are_counted() -> None:
+    """A firm that sells nothing abroad had its sales at home back without a word, since zeros and the total stay."""
+    before = frames(total=[10.0, 10.0, 8.0], home=[4.0, 10.0, 8.0], abroad=[6.0, 0.0, 0.0])
+    after = frames(total=[10.0, 10.0, 8.0], home=[8.0, 7.0, 8.0], abroad=[5.0, 0.0, 0.0])
+    found = repaired(STEP, ("total = home + abroad",), before, after, ("home", "abroad"))
+    assert found.remarks == ("'total = home + abroad' gives 1 record back all of its numbers as they were",)
 
 
 def test_whole_parts_stay_whole_and_add_up() -> None:

@@ -153,10 +153,22 @@ def repaired(step: Step, texts: tuple[str, ...], before: Data, after: Data, chan
     fresh, kept = moved(was.values, now.values, Sums(matrix, constant, signs, left), movable, now.whole)
     same = {text: [relation.text == text for relation in listed] for text in texts}
     counts = {text: int((~kept[:, chosen]).any(axis=1).sum()) for text, chosen in same.items()}
-    remarks = tuple(
+    remarks = [
         f"{text!r} no longer holds in {check.counted(count, 'record')}" for text, count in counts.items() if count
-    )
-    return Repaired(with_numbers(after, now, fresh), remarks, counts)
+    ]
+    for relation, used in zip(listed, matrix != 0, strict=True):
+        back = _given_back(*(each[:, used] for each in (was.values, now.values, fresh)))
+        if relation.sign == "=" and back:
+            remarks.append(
+                f"{relation.text!r} gives {check.counted(back, 'record')} back all of its numbers as they were"
+            )
+    return Repaired(with_numbers(after, now, fresh), tuple(remarks), counts)
+
+
+def _given_back(was: Floats, now: Floats, fresh: Floats) -> int:
+    """How many records have all of some numbers as they were, though the step had changed one of them."""
+    same, still = (np.isclose(each, was, rtol=1e-9, atol=0.0, equal_nan=True).all(axis=1) for each in (fresh, now))
+    return int((same & ~still).sum())
 
 
 def _check_not_given_back(

@@ -15,8 +15,11 @@ from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from tacita import check
+from tacita.arrays import Floats
+from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.declared import Declared, check_fields
+from tacita.keys.table import survey_weights
 from tacita.parameters import Doc, Parameter, Shape, parameters_of
 from tacita.policy import Policy
 from tacita.progress import Progress, no_progress
@@ -185,6 +188,14 @@ class CellStep(Step):
 def _plain_first(step: Step, own: Callable[[Step], None]) -> None:
     step.check_parameters()
     own(step)
+
+
+def needed_weights(needs: str, data: Data, context: Context) -> Floats:
+    """The survey weights, by row; an error begins with what needs them, as 'weighted means need', if there are none."""
+    weights = survey_weights(data, context.scenario)
+    if weights is None:
+        raise TacitaError(f"{needs} a weight; name it in the scenario, or pass weighted=False.")
+    return weights
 
 
 def present(step: Step, names: tuple[str, ...], data: Data) -> tuple[str, ...]:

@@ -363,7 +363,7 @@ MESSAGES: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: applied(tc.Pram("job", weighted=True), who=tc.Scenario(keys=["job"])),
-        "weighted needs a weight; name it in the scenario, as Scenario(weight='w').",
+        "weighted totals need a weight; name it in the scenario, or pass weighted=False.",
     ),
     (
         lambda: applied(tc.Pram("id"), data=pl.DataFrame({"id": range(1001)}), who=tc.Scenario(keys=["id"])),

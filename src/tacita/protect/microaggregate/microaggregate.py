@@ -13,13 +13,12 @@ from tacita import check
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.keys.table import survey_weights
 from tacita.parameters import COLUMN, Above, AtLeast, AtMost, Doc, NotEmpty, OneOf, Share
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.microaggregate.averages import AVERAGES, averages
 from tacita.protect.numeric_column import EXACT
 from tacita.protect.numeric_table import NumericTable, numeric_table, with_numbers
-from tacita.protect.step import Applied, CellStep, Context, present
+from tacita.protect.step import Applied, CellStep, Context, needed_weights, present
 
 if TYPE_CHECKING:
     from tacita.protect.microaggregate.methods import Choice
@@ -215,10 +214,7 @@ class Microaggregate(CellStep):
     def _weights(self, data: Data, context: Context, rows: Ints) -> Floats | None:
         if not self.weighted:
             return None
-        weights = survey_weights(data, context.scenario)
-        if weights is None:
-            raise TacitaError("weighted means need a weight; name it in the scenario, or pass weighted=False.")
-        return weights[rows]
+        return needed_weights("weighted means need", data, context)[rows]
 
 
 def _by_variable(values: Floats, choice: Choice) -> Groups:

@@ -11,7 +11,6 @@ from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.keys.table import survey_weights
 from tacita.parameters import AtLeast, AtMost, Doc, NotEmpty
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.model.model_values import Fit, category_columns, moved_tails, number_columns, regression
@@ -19,7 +18,7 @@ from tacita.protect.numeric_table import NumericTable, numeric_table, with_numbe
 from tacita.protect.only import chosen_records, shown_only, unknown_numbers
 from tacita.protect.parts import strata_of
 from tacita.protect.relations import RELATIONS, repaired
-from tacita.protect.step import Applied, CellStep, Context, present
+from tacita.protect.step import Applied, CellStep, Context, needed_weights, present
 
 FEWEST = 3
 """No model is fitted to fewer numbers: its values would be theirs."""
@@ -172,10 +171,7 @@ class MaskByModel(CellStep):
     def _weights(self, given: NumericTable, data: Data, context: Context) -> Floats:
         if not self.weighted:
             return np.ones(len(given.record))
-        weights = survey_weights(data, context.scenario)
-        if weights is None:
-            raise TacitaError("a weighted model needs a weight; name it in the scenario, or pass weighted=False.")
-        return weights[given.rows]
+        return needed_weights("a weighted model needs", data, context)[given.rows]
 
     def _account(
         self, given: NumericTable, fresh: Floats, original: Floats, untouched: Bools, fits: list[dict[str, Fit]]

@@ -11,7 +11,6 @@ from tacita import check
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.keys.table import survey_weights
 from tacita.parameters import Above, AtMost, Doc, NotEmpty, OneOf, Shape
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.noise.limits import Limits, limits_of, whole_with_total, with_total
@@ -20,7 +19,7 @@ from tacita.protect.noise.methods import BY_CELL, EXACT, TOGETHER
 from tacita.protect.noise.moments import varying
 from tacita.protect.numeric_table import NumericTable, numeric_table, with_numbers
 from tacita.protect.relations import RELATIONS, repaired
-from tacita.protect.step import Applied, CellStep, Context
+from tacita.protect.step import Applied, CellStep, Context, needed_weights
 from tacita.protect.top_code import limits_of as bounds_of
 from tacita.random import Draws
 
@@ -149,10 +148,7 @@ class Noise(CellStep):
     def _weights(self, given: NumericTable, data: Data, context: Context) -> Floats:
         if not self.weighted:
             return np.ones(len(given.record))
-        weights = survey_weights(data, context.scenario)
-        if weights is None:
-            raise TacitaError("weighted noise needs a weight; name it in the scenario, or pass weighted=False.")
-        return weights[given.rows]
+        return needed_weights("weighted noise needs", data, context)[given.rows]
 
     def _with_totals(self, file: File, fresh: Floats) -> Floats:
         """Every column brought to its total; a column of whole numbers is rounded so that it keeps it."""

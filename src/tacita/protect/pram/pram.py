@@ -12,7 +12,6 @@ from tacita import check
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.keys.table import survey_weights
 from tacita.parameters import AtLeast, Doc, NotEmpty, Share
 from tacita.protect.mechanism import Mechanism
 from tacita.protect.pram.account import figures_of, remarks_of
@@ -29,7 +28,7 @@ from tacita.protect.pram.transition_matrix import (
     spread,
 )
 from tacita.protect.recode.regroup import column_of, is_declared, is_number, text_of
-from tacita.protect.step import Applied, CellStep, Context, present
+from tacita.protect.step import Applied, CellStep, Context, needed_weights, present
 from tacita.random import Draws
 from tacita.result import percent
 
@@ -161,7 +160,7 @@ class Pram(CellStep):
             found = as_named(found, self.categories)
         stratum = {name: _value(data, name) for name in self.strata}
         draws = context.draws.step(", ".join(names))
-        weights = _weights(data, context) if self.weighted else None
+        weights = needed_weights("weighted totals need", data, context) if self.weighted else None
         totals = found.totals(weights, data.record)
         shares = totals / max(totals.sum(), 1e-300)
         # Strata of one file have their own matrices, but a record has the same draw whatever its stratum.
@@ -265,13 +264,6 @@ def _check_order(data: Data, names: tuple[str, ...]) -> None:
         numbers = data.variable(name).scale is None and all(map(is_number, column_of(data, name).plain))
         if data.scale(name) == "nominal" and not numbers:
             raise TacitaError(f"bandwidth needs categories in an order; declare {name!r} ordinal, or leave it out.")
-
-
-def _weights(data: Data, context: Context) -> Floats:
-    weights = survey_weights(data, context.scenario)
-    if weights is None:
-        raise TacitaError("weighted needs a weight; name it in the scenario, as Scenario(weight='w').")
-    return weights
 
 
 def _value(data: Data, name: str) -> str | None:
