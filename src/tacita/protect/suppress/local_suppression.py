@@ -164,9 +164,10 @@ def _check_size(request: Request) -> None:
     """Few enough keys; the file, and every stratum, must have k records or units."""
     strata, (size, keys) = request.strata, request.codes.shape
     k, what = max((need.k for need in request.needs), default=1), "records" if request.person is None else "units"
-    # A unit counts once in every stratum that it has records in.
-    person = np.arange(size) if request.person is None else request.person
-    sizes = np.bincount(np.unique((0 if strata is None else strata.astype(np.int64)) * size + person) // size)
+    stratum = np.zeros(size, dtype=np.int64) if strata is None else strata.astype(np.int64)
+    if request.person is not None:  # a unit counts once in every stratum that it has records in
+        stratum = np.unique(stratum * size + request.person) // size
+    sizes = np.bincount(stratum)
     if keys + (strata is not None) > MOST_KEYS:
         raise TacitaError(
             f"suppression takes at most {MOST_KEYS} keys, strata counted as one; got {keys + (strata is not None)}, "

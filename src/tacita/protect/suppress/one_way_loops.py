@@ -68,10 +68,13 @@ def groups_on(words: Words, mask: Words, shown: Ints, members: int, wanted: Ints
     """By unit the group of wanted ones whose values it shows on a set of keys, or -1; by wanted one its; how many."""
     values = np.empty((len(wanted), words.shape[1]), dtype=np.uint64)
     slots, group, groups = _grouped(words, mask, wanted, values)
-    found = np.full(len(words), -1, dtype=np.int32)
+    found, shift, last = np.full(len(words), -1, dtype=np.int32), _slot_shift(slots), len(slots) - 1
     for unit in range(len(words)):
         if shown[unit] & members == members:
-            found[unit] = _group_of(words, unit, mask, slots, values)
+            slot = np.int64(_mixed(words, unit, mask) >> shift)
+            while slots[slot] >= 0 and not _alike(words, unit, mask, values, slots[slot]):
+                slot = (slot + 1) & last
+            found[unit] = slots[slot]
     return found, group, groups
 
 
@@ -131,11 +134,11 @@ def place_on(
 @compiled
 def _grouped(words: Words, mask: Words, units: Ints, values: Words) -> tuple[Slots, Slots, int]:
     """A hash table of the values of some units, by unit the number of its group, and how many groups there are."""
-    bits = 4
-    while (1 << bits) < 2 * len(units):
-        bits += 1
-    shift, last = np.uint64(64 - bits), (1 << bits) - 1
-    slots = np.full(1 << bits, -1, dtype=np.int32)
+    room = 16
+    while room < 2 * len(units):
+        room *= 2
+    slots, last = np.full(room, -1, dtype=np.int32), room - 1
+    shift = _slot_shift(slots)
     group = np.empty(len(units), dtype=np.int32)
     groups = 0
     for index in range(len(units)):
@@ -153,6 +156,15 @@ def _grouped(words: Words, mask: Words, units: Ints, values: Words) -> tuple[Slo
 
 
 @compiled
+def _slot_shift(slots: Slots) -> np.uint64:
+    """By how many bits a hash is shifted to the right to be a slot."""
+    bits = 0
+    while (1 << bits) < len(slots):
+        bits += 1
+    return np.uint64(64 - bits)
+
+
+@compiled
 def _add_up(
     words: Words,
     mask: Words,
@@ -165,24 +177,16 @@ def _add_up(
     sums: Floats,
 ) -> None:
     """Add the records, and the weights, of rows that show a set of keys to the groups that have their values."""
+    shift, last = _slot_shift(slots), len(slots) - 1
     for row in range(len(shows)):
-        group = _group_of(words, row, mask, slots, values) if shows[row] else -1
-        if group >= 0:
-            total[group] += records[row]
-            if len(weights):
-                sums[group] += weights[row]
-
-
-@compiled
-def _group_of(words: Words, row: int, mask: Words, slots: Slots, values: Words) -> int:
-    """The number of the group that has a row's values, or -1."""
-    bits, last = 0, len(slots) - 1
-    while (1 << bits) < len(slots):
-        bits += 1
-    slot = np.int64(_mixed(words, row, mask) >> np.uint64(64 - bits))
-    while slots[slot] >= 0 and not _alike(words, row, mask, values, slots[slot]):
-        slot = (slot + 1) & last
-    return int(slots[slot])
+        if shows[row]:
+            slot = np.int64(_mixed(words, row, mask) >> shift)
+            while slots[slot] >= 0 and not _alike(words, row, mask, values, slots[slot]):
+                slot = (slot + 1) & last
+            if slots[slot] >= 0:
+                total[slots[slot]] += records[row]
+                if len(weights):
+                    sums[slots[slot]] += weights[row]
 
 
 @compiled
