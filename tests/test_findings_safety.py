@@ -306,3 +306,13 @@ def test_rows_too_few_for_two_households_are_one() -> None:
     assert leak.right == int(((survey["size"] > 3) & (length < 6)).sum()) > 100
     assert leak.wrong == 0 and not release.safe
     assert tc.Plan([*steps, tc.RandomOrder()]).apply(survey, who, K, seed=1).safe
+
+
+def test_nobody_hides_behind_copies_of_records() -> None:
+    draw = np.random.default_rng(3)
+    people = pl.DataFrame({"age": draw.integers(0, 400, 600), "income": draw.lognormal(9, 1, 600), "w": [50.0] * 600})
+    who = tc.Scenario(keys=["age"], weight="w")
+    release = tc.Plan([tc.Synthesise(["income"], copies=5)]).apply(people, who, seed=2**90)
+    assert len(release.data) == 5 * len(people)
+    assert not release.safe
+    assert "not in the original" in str(release.verdict)

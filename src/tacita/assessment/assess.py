@@ -159,6 +159,7 @@ def assess(
 
         not_measured = (*not_measured, *finer_told_keys(keys, scenario, limits, further["reconstruction"]))
     not_measured += () if known is not None else tuple(_not_paired(context, further))
+    not_measured += tuple(_added_records(context))
     cautions += [*_no_limit_on_sensitive(scenario, limits), *_undeclared_identifiers(data, scenario)]
     if original is not None and not context.shares_records:
         cautions.append("no released record is in the original: nothing was compared record by record.")
@@ -231,6 +232,20 @@ def _not_paired(context: Context, further: Mapping[str, Result]) -> Iterator[Ver
     if judged and context.original is not None:
         why = rows_do_not_match(context.data, context.original, context.scenario)
         yield from (Verdict(name, 0.0, None, None, why) for name in judged[:1] if why)
+
+
+def _added_records(context: Context) -> Iterator[Verdict]:
+    """A verdict that is not known where a release has records that are nobody's: people hide behind them in counts."""
+    data, original, k = context.data, context.original, context.policy.k
+    if original is None or k is None or not context.scenario.sets or not context.shares_records:
+        return
+    added = int((~np.isin(data.record, original.record)).sum()) if data.numbers_of_records is not None else 0
+    if added:
+        why = (
+            f"{added:,} released records are not in the original: counts of equal keys take them for people; "
+            f"assess the release without them"
+        )
+        yield Verdict("k", k, None, None, why)
 
 
 def _undeclared_identifiers(data: Data, scenario: Scenario) -> Iterator[str]:
