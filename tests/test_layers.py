@@ -24,7 +24,7 @@ LAYERS = [
     {"data.demo"},
     {"keys"},
     {"distance"},
-    {"risk"},
+    {"risk", "loss"},
     {"protect"},
     {"assessment"},
     {"release"},
@@ -143,6 +143,17 @@ def test_imports_point_down() -> None:
         and LEVEL[unit_of(each.target.removeprefix("tacita."))] > LEVEL[unit_of(each.module)]
     ]
     assert upward == []
+
+
+def test_risk_and_loss_do_not_know_each_other() -> None:
+    """What several measures share lies a layer below."""
+    sides = {"risk", "loss"}
+    between = [
+        f"{each.module}:{each.line} imports {each.target}"
+        for each in OURS
+        if {unit_of(each.module), unit_of(each.target.removeprefix("tacita."))} == sides
+    ]
+    assert between == []
 
 
 def test_the_package_itself_is_imported_for_its_version_and_names_only() -> None:

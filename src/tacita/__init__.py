@@ -82,9 +82,10 @@ _HOMES = {
 }
 
 # Measures are in packages of their own, so that completion after a dot shows one page: `tacita.risk.suda(...)`.
-_PACKAGES = ("risk",)
+_PACKAGES = ("risk", "loss")
 
 if TYPE_CHECKING:
+    from tacita import loss as loss
     from tacita import risk as risk
     from tacita.assessment.assess import assess as assess
     from tacita.assessment.profile import RiskProfile as RiskProfile

@@ -185,6 +185,8 @@ class Measure:
     """How it counts records with a missing key value."""
     precision: float = 0.0
     """By how much, relatively, the names of the variables may change a figure, as where terms are fitted in turn."""
+    kind: Literal["risk", "loss"] = "risk"
+    """What it measures: what an intruder gains, or what a researcher loses."""
 
     @property
     def all_needs(self) -> tuple[str, ...]:
@@ -238,6 +240,7 @@ def measure(
     for_numeric_keys: bool = False,
     missing: MissingKeys = BY_SCENARIO,
     precision: float = 0.0,
+    kind: Literal["risk", "loss"] = "risk",
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare a measure beside its function: `@measure(needs="sensitive", limit=at_least("smallest", "..."))`.
 
@@ -267,14 +270,15 @@ def measure(
             for_numeric_keys or for_perturbed,
             missing,
             precision,
+            kind,
         )
         measured.measure = own  # type: ignore[attr-defined]
         _register_measure(own, function.__module__)
         result = function.__annotations__.get("return")
-        kind = function.__globals__.get(result) if isinstance(result, str) else result
-        if isinstance(kind, type) and issubclass(kind, Result) and kind.__module__ == function.__module__:
-            kind.measure = own
-            kind.figure = figure if figure is not None else kind.figure
+        made = function.__globals__.get(result) if isinstance(result, str) else result
+        if isinstance(made, type) and issubclass(made, Result) and made.__module__ == function.__module__:
+            made.measure = own
+            made.figure = figure if figure is not None else made.figure
         return cast(Callable[P, R], measured)
 
     return declared
@@ -321,9 +325,21 @@ def _plugins() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=GROUP) if point.name not in MEASURES}
 
 
-def measure_names() -> tuple[str, ...]:
-    """All measures: Tacita's own, then those of other packages and those declared since Python was started."""
-    return tuple(dict.fromkeys([*MEASURES, *_plugins(), *_DECLARED_HERE]))
+def measure_names(of: Literal["risk", "loss"] | None = None) -> tuple[str, ...]:
+    """All measures: Tacita's own, then those of other packages and those declared since Python was started.
+
+    `of` chooses those of risk or of loss. What is declared outside Tacita is listed with risk, unless it says that it
+    is a loss.
+    """
+    names = tuple(dict.fromkeys([*MEASURES, *_plugins(), *_DECLARED_HERE]))
+    return names if of is None else tuple(name for name in names if kind_of(name) == of)
+
+
+def kind_of(name: str) -> Literal["risk", "loss"]:
+    """Whether a measure is one of risk or of loss; Tacita's own need not be imported to know."""
+    if name in MEASURES:
+        return "loss" if MEASURES[name].startswith("tacita.loss.") else "risk"
+    return find(name).kind
 
 
 def check_measure_name(what: str, name: str) -> None:

@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_") or name not in measure_names():
+    if name.startswith("_") or name not in measure_names("risk"):
         raise AttributeError(f"module 'tacita.risk' has no measure {name!r}")
     return find(name).function
 
 
 def __dir__() -> list[str]:
-    return sorted(measure_names())
+    return sorted(measure_names("risk"))
