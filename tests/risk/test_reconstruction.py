@@ -25,7 +25,7 @@ WHO = tc.Scenario(keys=["region"])
 
 def files_of(original: pl.DataFrame, released: pl.DataFrame) -> Files:
     first, second = tc.Data.of(original), tc.Data.of(released)
-    return Files(first, second, *[np.arange(len(second))] * 2, None)
+    return Files(first, second, *[np.arange(len(second))] * 2, len(second), None)
 
 
 # By hand.

@@ -133,7 +133,7 @@ def test_unanimous_groups_of_the_demo_survey_mislead() -> None:
     release = tc.Plan([tc.Recode("age", width=10), tc.Suppress(k=3, closed=False)]).apply(
         survey.data, survey.scenario, seed=1
     )
-    files = Files(survey.data, release.data, *[np.arange(len(survey.data))] * 2, None)
+    files = Files(survey.data, release.data, *[np.arange(len(survey.data))] * 2, len(survey.data), None)
     (sex,) = [each for each in protected_variables(files) if each.name == "sex"]
     told = np.zeros(len(sex), dtype=np.int64)
     for names in combinations([name for name in files.columns if name != "sex"], 3):

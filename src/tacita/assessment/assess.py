@@ -40,6 +40,7 @@ from tacita.risk.identity.reidentification import Reidentification, ThresholdCur
 from tacita.scenario import KeySet, MissingRule, Scenario, checked
 
 if TYPE_CHECKING:
+    from tacita.assessment.told_keys import ToldKeys
     from tacita.risk.identity.household_risk import HouseholdRisk
 
 CORE = ("k_anonymity", "individual_risk", "reidentification", "household_risk", "attackers")
@@ -134,7 +135,7 @@ def assess(
     # A release knows what it was made of: whoever assesses it need not remember to say so.
     known = getattr(data, "original", None)
     original = known if original is None else original
-    keys = {*checked(scenario).all_keys, *getattr(data, "original_scenario", scenario).all_keys}
+    known_scenario = getattr(data, "original_scenario", scenario)
     data = prepared_data(data, checked(scenario)).remembering()
     register, original = (None if given is None else Data.of(given) for given in (register, original))
     if original is not None:
@@ -154,10 +155,11 @@ def assess(
     further, not_measured = _further_measures(context, _requested_measures(measures), part(progress, 0.85, 1.0))
     for result in further.values():
         cautions += result.cautions
-    if "reconstruction" in further:
-        from tacita.assessment.finer_told_keys import finer_told_keys
-
-        not_measured = (*not_measured, *finer_told_keys(keys, scenario, limits, further["reconstruction"]))
+    told = _told_keys(context, known_scenario, further)
+    if told is not None:
+        in_told = context._replace(data=told.data)
+        parts += [_key_set_risk(name, key_set, in_told, no_progress) for name, key_set in told.sets.items()]
+        not_measured, cautions = (*not_measured, *told.not_assessed), [*cautions, *told.cautions]
     not_measured += () if known is not None else tuple(_not_paired(context, further))
     not_measured += tuple(_added_records(context))
     cautions += [*_no_limit_on_sensitive(scenario, limits), *_undeclared_identifiers(data, scenario)]
@@ -192,6 +194,18 @@ def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progre
         threshold=threshold,
         attackers=Attackers.of(table, policy.risk or 0.1),
     )
+
+
+def _told_keys(context: Context, known: Scenario, further: Mapping[str, Result]) -> ToldKeys | None:
+    """The key sets with what the release tells of their keys besides; None where it tells no more than they do."""
+    if "reconstruction" not in further or context.policy.given_back is None:
+        return None
+    from tacita.assessment.told_keys import told_keys
+
+    by_keys = [name for name in further if find(name).files == 1]
+    # A register has no column of what a release tells: F is not known by it.
+    sets = {} if context.register is not None else context.scenario.sets
+    return told_keys(context.data, context.scenario, sets, known, context.policy, further["reconstruction"], by_keys)
 
 
 def _household_risk(context: Context) -> HouseholdRisk | None:

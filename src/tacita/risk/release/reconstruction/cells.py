@@ -128,6 +128,8 @@ class Files:
     """By record: its row in the original file."""
     released_rows: Ints
     """By record: its row in the released file, in which there can be others that are new."""
+    released_size: int
+    """Records of the released file, new ones included."""
     household: str | None
     """The identifier of the household, if it is released."""
     rules: Any = None

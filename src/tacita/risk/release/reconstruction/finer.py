@@ -9,6 +9,7 @@ by the released key alone is too high.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -41,6 +42,8 @@ class FinerColumns(NamedTuple):
     """Those that determine the original value: equal values mean equal originals."""
     identifiers: tuple[str, ...]
     """Those that look like identifiers: most records or households have a value of their own."""
+    classes: Ints
+    """By released record: the class of original values that all of them together tell; 0 where they tell nothing."""
 
 
 def told_classes(classes: Ints, original: Ints, column: Ints) -> Ints:
@@ -179,7 +182,10 @@ def _finer_columns(
     least = least_set(merged.classes, told)
     ordered = (*least, *(name for name in told if name not in least))
     identifiers = tuple(name for name in ordered if is_identifier(files, name))
-    return FinerColumns(ordered, least, tuple(determining), identifiers)
+    classes = functools.reduce(refined, told.values(), merged.classes)
+    by_record = np.zeros(files.released_size, dtype=np.int64)
+    by_record[files.released_rows[merged.rows]] = 1 + classes[merged.original]
+    return FinerColumns(ordered, least, tuple(determining), identifiers, by_record)
 
 
 def _merged(protected: Protected) -> Merged:

@@ -272,7 +272,7 @@ def files_of(original: Data, released: Data, scenario: Scenario, unit: str | Non
     known = Rules.of(rules)
     known.check_against(original)
     there = released if len(now) == len(released) else released.take(now)
-    return Files(original.take(was), there, was, now, household, known)
+    return Files(original.take(was), there, was, now, len(released), household, known)
 
 
 @np.errstate(all="ignore")
