@@ -17,7 +17,7 @@ import tacita
 ROOT = Path(tacita.__file__).parent
 
 LAYERS = [
-    {"check", "arrays", "declared", "parameters", "progress", "random", "compiled"},
+    {"check", "arrays", "declared", "mechanism", "parameters", "progress", "random", "compiled"},
     {"frame"},
     {"frame.files"},
     {"data", "measures", "policy", "scenario", "result", "rules"},
@@ -26,7 +26,7 @@ LAYERS = [
     {"distance"},
     {"risk", "loss"},
     {"protect"},
-    {"assessment"},
+    {"assessment", "comparison"},
     {"release"},
     {"plots"},
     {"testing"},

@@ -18,8 +18,8 @@ from tacita.check import TacitaError
 from tacita.cli import app
 from tacita.data import Data
 from tacita.measures import find, measure_names
+from tacita.mechanism import Mechanism
 from tacita.parameters import Doc
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, Context, Step
 
 WHO = tc.Scenario(numeric_keys=["turnover", "staff"])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.check import Caution, TacitaError
 from tacita.data import Data, Variable
-from tacita.protect.mechanism import Mechanism
+from tacita.mechanism import Mechanism
 from tacita.protect.step import Applied, Context, Step
 from tacita.rules import Broken, EditRule, Rules, Total, broken_rules, checked_rules, rule_of
 from tacita.rules.parse import parsed

@@ -15,8 +15,8 @@ import tacita as tc
 from tacita import frame
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import REQUIRED, parameters_of
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.recode.regroup import text_of
 from tacita.protect.step import Applied, Context, Step
 from tacita.protect.steps import OWN, own_steps

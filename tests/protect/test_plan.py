@@ -16,7 +16,7 @@ import tacita as tc
 from tacita import frame
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
-from tacita.protect.mechanism import Mechanism
+from tacita.mechanism import Mechanism
 from tacita.protect.step import Applied, Context, Step
 from tacita.random import fit_for_release
 

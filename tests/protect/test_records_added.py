@@ -14,8 +14,8 @@ import tacita as tc
 from tacita import frame
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import Doc
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, Context, Step
 from tacita.testing import check_step
 

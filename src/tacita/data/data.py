@@ -16,6 +16,7 @@ from tacita import check, frame
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.check import TacitaError
 from tacita.frame import Coded, Frame
+from tacita.mechanism import Mechanism
 
 Scale = Literal["nominal", "ordinal", "numeric"]
 SCALES = ("nominal", "ordinal", "numeric")
@@ -124,6 +125,8 @@ class Data:
     original_size: int | None = None
     """How many units the file had before a step added or dropped records: so many make up the population by N/n; None:
     as many as it has."""
+    mechanisms: tuple[Mechanism, ...] = field(default=(), repr=False)
+    """What steps did to values, in their order: an intruder who knows it attacks better. In no released file."""
     memory: dict[Any, Any] | None = field(default=None, init=False, repr=False)
     """What was worked out once and is used again while a file is assessed; None: nothing is kept."""
 
@@ -332,6 +335,7 @@ class Data:
             original_weights=None if weights is None else weights.of_rows(rows),
             units=None if self.units is None else self.units[rows],
             original_size=self.original_size,
+            mechanisms=self.mechanisms,
         )
 
     def rebuilt(self) -> Data:

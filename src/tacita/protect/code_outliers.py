@@ -12,8 +12,8 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.covariance import mcd, squared_distance
+from tacita.mechanism import Mechanism
 from tacita.parameters import Doc, NotEmpty, OneOf, Share
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.numeric_table import numeric_table, with_numbers
 from tacita.protect.step import Applied, CellStep, Context
 from tacita.protect.top_code import centre, few_share

@@ -11,8 +11,8 @@ from tacita import check
 from tacita.arrays import Bools, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import AtLeast, Doc, Shape
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.only import checked_only, chosen_records, shown_only, undecided, unknown_numbers
 from tacita.protect.step import Applied, Context, Step
 

@@ -14,8 +14,8 @@ from tacita import check
 from tacita.arrays import Ints
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
+from tacita.mechanism import Mechanism
 from tacita.parameters import AtLeast, Doc, NotEmpty, Shape, Share
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.recode.regroup import (
     Column,
     Groups,

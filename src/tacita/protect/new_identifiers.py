@@ -11,8 +11,8 @@ from tacita import check, frame
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
+from tacita.mechanism import Mechanism
 from tacita.parameters import Doc
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, Context, Step, present
 from tacita.protect.weights.units import Units, household_units, units
 from tacita.random import Draws

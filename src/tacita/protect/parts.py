@@ -13,7 +13,7 @@ from tacita import check
 from tacita.arrays import Bools, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.protect.mechanism import Mechanism
+from tacita.mechanism import Mechanism
 from tacita.protect.only import chosen_records, shown_only, unknown_numbers
 from tacita.protect.put_together import put_together
 from tacita.protect.step import Applied, CellStep, Context, Step, present

@@ -10,8 +10,8 @@ import numpy as np
 from tacita.arrays import Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import Doc, OneOf
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, Context, Step
 from tacita.protect.weights.units import Units, household_units
 from tacita.random import Draws

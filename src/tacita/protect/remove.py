@@ -7,8 +7,8 @@ from typing import Annotated
 
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import Doc
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, Context, Step, present
 
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import Above, AtLeast, Doc, NotEmpty
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.numeric_column import numbers_of, written
 from tacita.protect.step import Applied, CellStep, Context, present
 

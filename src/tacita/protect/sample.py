@@ -12,8 +12,8 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import repeated_units, survey_weights
+from tacita.mechanism import Mechanism
 from tacita.parameters import COLUMN, AtLeast, Doc, OneOf, Share
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, Context, Step, present
 from tacita.protect.weights.totals import cell_totals
 from tacita.protect.weights.units import Units, WeightName, by_unit, cells_of, constant, household_units, units

@@ -20,10 +20,10 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.declared import Declared, check_fields
 from tacita.keys.table import survey_weights
+from tacita.mechanism import Mechanism
 from tacita.parameters import Doc, Parameter, Shape, parameters_of
 from tacita.policy import Policy
 from tacita.progress import Progress, no_progress
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.only import checked_only, shown_only
 from tacita.random import Draws
 from tacita.scenario import Scenario

@@ -17,8 +17,8 @@ from tacita import check
 from tacita.arrays import Bools
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
+from tacita.mechanism import Mechanism
 from tacita.parameters import AtLeast, Doc, NotEmpty, Shape, Share
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.numeric_column import Numbers, numbers_of, written
 from tacita.protect.recode.regroup import Column, column_of, gathered, regrouped
 from tacita.protect.step import Applied, CellStep, Context, present

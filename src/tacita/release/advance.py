@@ -94,6 +94,7 @@ def advance(state: State, step: Step, progress: Progress = no_progress) -> State
     done = changes(now, fresh, step, made)
     log.info("step %s: %d cells changed", step.label, sum(done.cells.values()))
     fresh = _with_original_weights(fresh, done, state)
+    fresh = replace(fresh, mechanisms=(*now.mechanisms, *made.mechanisms))
     remaining = restricted(_with_recoded_codes(scenario, now, fresh), fresh.columns)
     if remaining is None:
         raise TacitaError(f"step {step.label!r} removes every key of the scenario; keep at least one key.")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import Doc, NotEmpty, Share
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.numeric_column import numbers_of, written
 from tacita.protect.step import Applied, CellStep, Context, present
 

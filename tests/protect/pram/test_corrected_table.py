@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
-from tacita.protect.mechanism import Mechanism
+from tacita.mechanism import Mechanism
 from tacita.protect.pram.moments import moments, randomisation_variance, sampling_variance
 from tacita.protect.pram.transition_matrix import spread
 

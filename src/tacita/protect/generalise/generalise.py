@@ -14,6 +14,7 @@ from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import check_keys, repeated_units
+from tacita.mechanism import Mechanism
 from tacita.parameters import Above, AtLeast, Doc, OneOf, Shape, Share
 from tacita.protect.generalise.choice import RECODINGS, Choice, choose
 from tacita.protect.generalise.file import File, check_labels, prepared
@@ -22,7 +23,6 @@ from tacita.protect.generalise.loss import COSTS, LOSSES, make_loss
 from tacita.protect.generalise.released import released
 from tacita.protect.generalise.requirements import Judge, Requirements
 from tacita.protect.generalise.search import Limits, Problem
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.recode.hierarchies import Hierarchy
 from tacita.protect.step import Applied, CellStep, Context
 from tacita.risk.attribute.l_diversity import sensitive_names

@@ -13,8 +13,8 @@ from tacita import check
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import COLUMN, Above, AtLeast, AtMost, Doc, NotEmpty, OneOf, Share
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.microaggregate.averages import AVERAGES, averages
 from tacita.protect.numeric_column import EXACT
 from tacita.protect.numeric_table import NumericTable, numeric_table, with_numbers

@@ -13,8 +13,8 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import survey_weights
+from tacita.mechanism import Mechanism
 from tacita.parameters import AtLeast, AtMost, Doc, NotEmpty, OneOf, Shape
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.microaggregate.averages import averages
 from tacita.protect.microaggregate.gower_columns import Categories, categories_of, distance_column, with_categories
 from tacita.protect.microaggregate.gower_donors import combinations, drawn_donors, median_donors, mode_donors, unseen

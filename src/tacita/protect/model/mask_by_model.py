@@ -11,8 +11,8 @@ from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import AtLeast, AtMost, Doc, NotEmpty
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.model.model_values import Fit, category_columns, moved_tails, number_columns, regression
 from tacita.protect.numeric_table import NumericTable, numeric_table, with_numbers
 from tacita.protect.only import chosen_records, shown_only, unknown_numbers

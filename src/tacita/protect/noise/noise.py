@@ -11,8 +11,8 @@ from tacita import check
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import Above, AtMost, Doc, NotEmpty, OneOf, Shape
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.noise.limits import Limits, limits_of, whole_with_total, with_total
 from tacita.protect.noise.masking import File, Noisy, noisy
 from tacita.protect.noise.methods import BY_CELL, EXACT, TOGETHER

@@ -12,8 +12,8 @@ from tacita import check
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import AtLeast, Doc, NotEmpty, Share
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.pram.account import figures_of, remarks_of
 from tacita.protect.pram.categories import Categories, as_named, categories_of, with_categories
 from tacita.protect.pram.drawing import drawn

@@ -12,7 +12,7 @@ import numpy as np
 from tacita import check
 from tacita.arrays import Floats
 from tacita.check import TacitaError
-from tacita.protect.mechanism import Mechanism
+from tacita.mechanism import Mechanism
 
 KIND = "transition"
 Category = tuple[str | None, ...]

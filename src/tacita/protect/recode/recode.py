@@ -13,8 +13,8 @@ from tacita import check, frame
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.declared import plain_value
+from tacita.mechanism import Mechanism
 from tacita.parameters import Doc, NotEmpty, Shape
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.recode.hierarchies.table import as_text
 from tacita.protect.recode.regroup import Column, Groups, column_of, regrouped, text_of
 from tacita.protect.recode.ways import WAYS, Way

@@ -11,8 +11,8 @@ from tacita import check
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import Doc, NotEmpty, OneOf
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.numeric_column import written
 from tacita.protect.numeric_table import NumericTable, numeric_table, with_numbers
 from tacita.protect.relations import RELATIONS, repaired

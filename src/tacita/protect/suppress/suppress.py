@@ -12,10 +12,10 @@ import numpy as np
 from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import AtLeast, Doc
 from tacita.progress import Progress, part, rising
 from tacita.protect.closing import Cells, Scope, added, closed, closing_remarks, joined
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.only import chosen_records, unknown_numbers
 from tacita.protect.shapes import NAMES_BY_KEY, RANKS, RISK_LIMIT, SIZES
 from tacita.protect.step import Applied, CellStep, Context, present

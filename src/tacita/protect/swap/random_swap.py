@@ -11,8 +11,8 @@ from tacita import check
 from tacita.arrays import Bools, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import Doc, NotEmpty, Share
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, CellStep, Context, present
 from tacita.protect.swap.exchange import exchanged, movable, patterns, rounded_at_random
 from tacita.protect.weights.units import cells_of

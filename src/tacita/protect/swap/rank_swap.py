@@ -12,9 +12,9 @@ from tacita import check
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import Above, Doc, NotEmpty, OneOf, Share
 from tacita.progress import Progress, part
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.numeric_column import written
 from tacita.protect.numeric_table import NumericTable, numeric_table
 from tacita.protect.step import Applied, CellStep, Context

@@ -12,8 +12,8 @@ from tacita import check
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import COLUMN, AtLeast, Doc, NotEmpty, Shape, Share
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.only import chosen_records, unknown_numbers
 from tacita.protect.step import Applied, CellStep, Context, present
 from tacita.protect.swap.exchange import exchanged, movable, patterns, rounded_at_random

@@ -12,8 +12,8 @@ from tacita import check, frame
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.keys.table import survey_weights
+from tacita.mechanism import Mechanism
 from tacita.parameters import AtLeast, AtMost, Doc, OneOf, Shape
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.only import chosen_records
 from tacita.protect.parts import in_parts, strata_of
 from tacita.protect.step import Applied, CellStep, Context, present

@@ -13,8 +13,8 @@ from tacita.arrays import Bools, Floats
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import survey_weights
+from tacita.mechanism import Mechanism
 from tacita.parameters import Doc, OneOf, Shape, Share
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.only import chosen_records, unknown_numbers
 from tacita.protect.step import Applied, CellStep, Context, present
 from tacita.protect.weights.calibration import Calibrated, Distance, calibrate

@@ -11,8 +11,8 @@ from tacita import frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import Above, AtLeast, AtMost, Doc
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, CellStep, Context
 from tacita.protect.weights.totals import greatest_change
 from tacita.protect.weights.units import UnitWeights, WeightName, household_remarks, unit_weights, with_weights

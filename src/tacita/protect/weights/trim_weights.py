@@ -11,8 +11,8 @@ from tacita import check
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.mechanism import Mechanism
 from tacita.parameters import Above, Doc, Share
-from tacita.protect.mechanism import Mechanism
 from tacita.protect.step import Applied, CellStep, Context
 from tacita.protect.weights.totals import cell_totals, check_limits, scaled_between
 from tacita.protect.weights.units import UnitWeights, WeightName, household_remarks, unit_weights, with_weights

@@ -1,0 +1,1 @@
+"""An original and its releases, side by side."""
