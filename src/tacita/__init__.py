@@ -38,6 +38,8 @@ _HOMES = {
     "Draws": "tacita.random",
     "assess": "tacita.assessment.assess",
     "RiskProfile": "tacita.assessment.profile",
+    "compare": "tacita.comparison.compare",
+    "Comparison": "tacita.comparison.comparison",
     "Plan": "tacita.release.plan",
     "Release": "tacita.release.release",
     "Project": "tacita.release.project",
@@ -91,6 +93,8 @@ if TYPE_CHECKING:
     from tacita.assessment.profile import RiskProfile as RiskProfile
     from tacita.check import TacitaError as TacitaError
     from tacita.check import TacitaWarning as TacitaWarning
+    from tacita.comparison.compare import compare as compare
+    from tacita.comparison.comparison import Comparison as Comparison
     from tacita.data import Data as Data
     from tacita.data import Variable as Variable
     from tacita.data.demo.masking import log_noise as log_noise

@@ -86,6 +86,7 @@ NEEDED = {
     "shared_records": "released records that are in the original, and none is",
     "sensitive_categories": "sensitive variables with categories",
     "neighbours": "a limit on neighbours in the policy (neighbours=15)",
+    "comparison": "a comparison of an original with its releases (compare)",
 }
 """What a measure can need or be called for by, in words; other fields of the scenario by their name."""
 
@@ -96,9 +97,10 @@ NEEDS = (
     "sample",
     "sensitive_categories",
     "neighbours",
+    "comparison",
 )
 """What a measure can need: fields of the scenario; a register or the original file; a sample, so that F is not known;
-sensitive variables with categories; a limit on neighbours in the policy."""
+sensitive variables with categories; a limit on neighbours in the policy; or be called for by: a comparison."""
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=Result)
@@ -115,12 +117,11 @@ class Limit:
     least: bool
     """Whether the limit is the least value allowed, not the greatest."""
 
-    def judged(self, name: str, value: float, limit: float) -> tuple[bool, str]:
+    def judged(self, name: str, value: float, limit: float, kind: Literal["risk", "loss"]) -> tuple[bool, str]:
         """Whether the limit is kept, and the verdict in words."""
         holds = value >= limit if self.least else value <= limit
-        return bool(
-            holds
-        ), f"{name}: {self.words} is {value:.4g}, at {'least' if self.least else 'most'} {limit:g} is safe"
+        side = f"at {'least' if self.least else 'most'} {limit:g} is {'safe' if kind == 'risk' else 'allowed'}"
+        return bool(holds), f"{name}: {self.words} is {value:.4g}, {side}"
 
 
 def needed_text(need: str) -> str:

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from tacita import check
 from tacita.check import TacitaError
@@ -36,16 +36,27 @@ class Verdict:
     """Whether the limit is kept. None: the measure is not valid here, or was not measured. None is never safe."""
     why: str
     """The verdict in one clause, without a full stop."""
+    about: Literal["risk", "loss"] = "risk"
+    """Whether a limit of risk is kept, or one of loss, which says nothing of safety."""
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain numbers and texts."""
-        return {"name": self.name, "limit": self.limit, "value": self.value, "holds": self.holds, "why": self.why}
+        plain_fields = ("name", "limit", "value", "holds", "why", "about")
+        return {name: getattr(self, name) for name in plain_fields}
 
 
 def all_hold(verdicts: Iterable[Verdict]) -> bool:
-    """Whether there is at least one verdict and every one holds: only then is a file safe."""
-    listed = list(verdicts)
-    return bool(listed) and all(verdict.holds is True for verdict in listed)
+    """Whether there is at least one verdict on risk and every one of them holds: only then is a file safe.
+
+    A file that loses little is not safe for that, and one that loses too much not unsafe.
+    """
+    of_risk = [verdict for verdict in verdicts if verdict.about == "risk"]
+    return bool(of_risk) and all(verdict.holds is True for verdict in of_risk)
+
+
+def loses_too_much(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
+    """The limits of loss that are not known to be kept, each in one clause."""
+    return tuple(verdict.why for verdict in verdicts if verdict.about == "loss" and verdict.holds is not True)
 
 
 def summary(verdicts: Iterable[Verdict]) -> str:
@@ -57,14 +68,19 @@ def summary(verdicts: Iterable[Verdict]) -> str:
     "NOT ASSESSED under this policy: the key 'age' was perturbed"
     """
     listed = list(verdicts)
-    failed = [verdict.why for verdict in listed if verdict.holds is False]
-    unknown = list(dict.fromkeys(verdict.why.rstrip(".") for verdict in listed if verdict.holds is None))
+    lost = loses_too_much(listed)
+    besides = f"; it loses more than the policy allows: {'; '.join(lost)}" if lost else ""
+    of_risk = [verdict for verdict in listed if verdict.about == "risk"]
+    failed = [verdict.why for verdict in of_risk if verdict.holds is False]
+    unknown = list(dict.fromkeys(verdict.why.rstrip(".") for verdict in of_risk if verdict.holds is None))
     if failed:
         open_ones = f"; not assessed: {'; '.join(unknown)}" if unknown else ""
-        return f"NOT SAFE under this policy: {'; '.join(failed)}{open_ones}"
+        return f"NOT SAFE under this policy: {'; '.join(failed)}{open_ones}{besides}"
     if unknown:
-        return f"NOT ASSESSED under this policy: {'; '.join(unknown)}"
-    return "SAFE under this policy" if listed else "NO VERDICT: the policy sets no limit"
+        return f"NOT ASSESSED under this policy: {'; '.join(unknown)}{besides}"
+    if of_risk:
+        return f"SAFE under this policy{besides}"
+    return f"NO VERDICT: the policy sets no limit{' of risk' if listed else ''}{besides}"
 
 
 class Percent(float):
@@ -172,10 +188,10 @@ class Result(ABC):
         if measure is None or measure.limit is None or limited is None:
             return ()
         if self.not_valid:
-            return (Verdict(limited.name, limited.limit, None, None, self.not_valid),)
+            return (Verdict(limited.name, limited.limit, None, None, self.not_valid, measure.kind),)
         value = measure.limited_value(self, limited.options)
-        holds, why = measure.limit.judged(measure.name, value, limited.limit)
-        return (Verdict(limited.name, limited.limit, value, holds, why),)
+        holds, why = measure.limit.judged(measure.name, value, limited.limit, measure.kind)
+        return (Verdict(limited.name, limited.limit, value, holds, why, measure.kind),)
 
     def unsafe_records(self, policy: Any) -> Any:
         """By record whether it breaks the policy's limit, as booleans in the order of the file; None: not defined."""
@@ -184,6 +200,16 @@ class Result(ABC):
     def record_columns(self) -> dict[str, Any]:
         """What the result says of each record, by column name, for the table of all records; nothing by default."""
         return {}
+
+    def key_figures(self) -> dict[str, Any]:
+        """The few figures that a comparison of releases lays side by side, in words; the one that a policy can limit.
+
+        Numbers, shares (`Percent`), texts, or None where a figure does not hold.
+        """
+        measure = self.measure
+        if measure is None or measure.limit is None:
+            return {}
+        return {measure.limit.words: None if self.not_valid else measure.limited_value(self, {})}
 
     def to_dict(self) -> dict[str, Any]:
         """The figures of the file as plain numbers and texts, no values of the data; nothing by default."""

@@ -26,6 +26,7 @@ from tacita.measures import (
     check_measure_name,
     checked_measure_options,
     find,
+    kind_of,
     measure_names,
     needed_text,
     prepared_data,
@@ -73,6 +74,8 @@ class Context(NamedTuple):
             return getattr(self, need) is not None
         if need == "shared_records":
             return self.shares_records
+        if need == "comparison":
+            return False
         if need == "sample":
             return bool(self.scenario.sets) and self.table(next(iter(self.scenario.sets.values())).keys).source not in (
                 "census",
@@ -321,7 +324,7 @@ def _further_measures(
 
 def _not_measured(limited: Limited, lacking: str) -> Verdict:
     why = f"{limited.name} was not measured: it needs {needed_text(lacking)}"
-    return Verdict(limited.name, limited.limit, None, None, why)
+    return Verdict(limited.name, limited.limit, None, None, why, kind_of(limited.name))
 
 
 def _is_called_for(name: str, context: Context, asked: Mapping[str, Any], limited: Mapping[str, Limited]) -> bool:

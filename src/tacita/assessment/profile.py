@@ -159,8 +159,10 @@ class RiskProfile(Result):
         listed = (*found, *(verdict for own in further.values() for verdict in own), *self.not_measured)
         if not self.sets and not attacks:
             listed = (*not_judged(limits, listed), *listed)
-        # That nothing is given back is no verdict on who can be recognised.
-        return () if all(verdict.name == "given_back" and verdict.holds for verdict in listed) else listed
+        of_loss = tuple(verdict for verdict in listed if verdict.about == "loss")
+        # That nothing is given back, or little lost, is no verdict on who can be recognised.
+        judged = [verdict for verdict in listed if verdict.about == "risk"]
+        return of_loss if all(verdict.name == "given_back" and verdict.holds for verdict in judged) else listed
 
     def _of_key_set(self, part: KeySetRisk, limits: Policy, attacks: list[str]) -> Iterator[Verdict]:
         """The verdicts on a key set; none where attacks are judged in their place."""

@@ -86,7 +86,7 @@ def assess(
     )
     safe = given_policy(policy, {"k": k, "risk": risk, "rate": rate, "household_risk": household_risk})
     how: dict[str, Any] = {"original": original, "register": register, "method": method, "quantile": quantile}
-    further = _measures(pieces(measure))
+    further = measures_of(pieces(measure))
     if out is not None:
         # Before the work, not after it.
         inputs = (file, scenario, policy, register, original, catalog)
@@ -108,7 +108,7 @@ def _report(profile: Any, riskiest: int, out: Path | None, overwrite: bool) -> N
         say(f"\nwritten: {save_profile(profile, out, overwrite=overwrite)}")
 
 
-def _measures(texts: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+def measures_of(texts: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """`name:option=value;option=value` as names with options; values as TOML writes them, or plain text."""
     import tomllib
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from tacita.check import TacitaError
 from tacita.cli.arguments import (
     Household,
     Missing,
@@ -117,16 +116,10 @@ def _finish(done: Any, out: Path, formats: tuple[str, ...], overwrite: bool, rea
 
 
 def _seed(path: Path | None) -> int | None:
-    """The seed in a file, in hexadecimal digits; it is never on the command line, which others can see."""
-    if path is None:
-        return None
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        return int("".join(line.strip() for line in lines if not line.startswith("#")), 16)
-    except (OSError, ValueError):
-        raise TacitaError(
-            f"{path.name or path} must be a file with a seed in hexadecimal digits, as internal/seed.txt of a release."
-        ) from None
+    """The seed in a file; it is never on the command line, which others can see."""
+    from tacita.release.saved import seed_of
+
+    return None if path is None else seed_of(path)
 
 
 COMMANDS = {"protect": protect_file, "run": run_project}

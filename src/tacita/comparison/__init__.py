@@ -1,1 +1,1 @@
-"""An original and its releases, side by side."""
+"""An original and its releases, side by side: what an intruder gains, what a researcher loses."""

@@ -45,7 +45,7 @@ NOTEBOOK = """<div id="{place}"></div>
 
 
 @cache
-def _bundle() -> str:
+def bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script."""
     import vl_convert
 
@@ -53,7 +53,7 @@ def _bundle() -> str:
     return re.sub("</(?=script)", r"<\\/", script, flags=re.IGNORECASE)
 
 
-def _figure(chart: Any) -> str:
+def figure_text(chart: Any) -> str:
     """The specification as a script may hold it: no text in it ends the script, even a category named `</script>`."""
     specification: str = chart.to_json(indent=None)
     return specification.replace("<", "\\u003c")
@@ -69,8 +69,8 @@ def page(chart: Any) -> str:
     return PAGE.format(
         policy=NOTHING_FROM_ELSEWHERE,
         title=html.escape(_title(chart)),
-        bundle=_bundle(),
-        figure=_figure(chart),
+        bundle=bundle(),
+        figure=figure_text(chart),
         options=json.dumps(OPTIONS),
     )
 
@@ -79,7 +79,7 @@ def notebook(chart: Any) -> str:
     """The figure for the output of a notebook cell; one place of its own, since a figure may be shown twice."""
     return NOTEBOOK.format(
         place=f"tacita-{secrets.token_hex(6)}",
-        bundle=_bundle(),
-        figure=_figure(chart),
+        bundle=bundle(),
+        figure=figure_text(chart),
         options=json.dumps(OPTIONS),
     )

@@ -13,6 +13,8 @@ from tacita import check, frame
 from tacita.assessment.assess import assess
 from tacita.assessment.profile import RiskProfile
 from tacita.check import TacitaError
+from tacita.comparison.compare import compare
+from tacita.comparison.comparison import Comparison
 from tacita.data import Data
 from tacita.data.atomic import check_free
 from tacita.data.codebook import codebook
@@ -177,6 +179,10 @@ class Release:
             object.__setattr__(self, "_profile", found)
         profile: RiskProfile = self.__dict__["_profile"]
         return profile
+
+    def compare(self, *, measures: Any = (), progress: Progress = no_progress) -> Comparison:
+        """The release held against its original: what an intruder gains, what a researcher loses, on one page."""
+        return compare(self.original, self, self.original_scenario, self.policy, measures=measures, progress=progress)
 
     @property
     def verdict(self) -> str:

@@ -1,0 +1,155 @@
+"""Compare an original with its releases: risk and loss of each, on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tacita.assessment.assess import Context, assess
+from tacita.check import TacitaError
+from tacita.comparison.changed_cells import changed_cells
+from tacita.comparison.comparison import ComparedRelease, Comparison
+from tacita.comparison.files import ReleasedFile, named_releases, opened_release, original_of, scenario_of
+from tacita.data import Data
+from tacita.distance.truth import shared_records
+from tacita.measures import called_for, check_measure_name, checked_measure_options, find, measure_names, prepared_data
+from tacita.policy import Policy, checked_policy
+from tacita.progress import Progress, no_progress, part
+from tacita.result import Result
+from tacita.rules import Rules, checked_rules
+from tacita.scenario import Scenario, with_codes
+
+
+def compare(
+    original: Any,
+    releases: Any,
+    scenario: Scenario | None = None,
+    policy: Policy | None = None,
+    *,
+    measures: Any = (),
+    rules: Any = (),
+    unit: str | None = None,
+    progress: Progress = no_progress,
+) -> Comparison:
+    """What an intruder gains and what a researcher loses by each of one or several releases of a file.
+
+    `releases` is one release or several: a list, or a mapping from names; each a `Release`, data, a path or any table.
+    `scenario` and `policy` are those of the first release unless given. Every release is assessed and held against the
+    original by every measure that a comparison calls for, of risk and of loss, and by those named in `measures` (names,
+    or a mapping of names to options). `rules` are relations that a release should keep; a `Release` knows its own.
+    Files without record numbers belong together row by row, or by the column `unit`.
+
+    `print` shows one table; `tables()` all of them, `plot()` the map of risk and utility.
+
+    >>> import tacita as tc
+    >>> survey = tc.household_survey(200, population=4000)
+    >>> coarse = tc.Plan([tc.Recode("age", width=20)]).apply(survey.data, survey.scenario)
+    >>> compared = compare(survey.data, {"coarse": coarse}, survey.scenario)
+    >>> [each.name for each in compared.releases], compared.releases[0].safe
+    (['coarse'], False)
+    """
+    progress(0.0, "reading")
+    named = named_releases(releases)
+    who, limits = scenario_of(scenario, named), checked_policy(_policy_of(policy, named))
+    before_file = original_of(original, named)
+    asked = _asked(measures)
+    data = prepared_data(before_file, who)
+    files = [opened_release(name, each, before_file, who, unit) for name, each in named.items()]
+    before = assess(before_file, who, limits, progress=part(progress, 0.05, 0.2))
+    found = []
+    for at, file in enumerate(files):
+        show = part(progress, 0.2 + 0.8 * at / len(files), 0.2 + 0.8 * (at + 1) / len(files))
+        found.append(_compared(file, data, before_file, limits, asked, Rules.of(rules), show))
+    progress(1.0, "done")
+    return Comparison(who, limits, before, tuple(found), before_file, {file.name: file.data for file in files})
+
+
+def _policy_of(policy: Policy | None, named: Mapping[str, Any]) -> Policy | None:
+    if policy is not None:
+        return policy
+    known = [getattr(each, "policy", None) for each in named.values() if getattr(each, "original", None) is not None]
+    return known[0] if known else None
+
+
+def _asked(measures: Any) -> dict[str, dict[str, Any]]:
+    """The measures asked for with their options; of two files, since others are part of the assessment."""
+    if isinstance(measures, str):
+        measures = (measures,)
+    named = dict(measures) if isinstance(measures, Mapping) else {name: {} for name in measures}
+    for name in named:
+        check_measure_name("measures", name)
+        if find(name).files != 2:
+            raise TacitaError(
+                f"{name} is a measure of one file; a comparison takes measures of two, assess the others."
+            )
+    return {name: dict(options or {}) for name, options in named.items()}
+
+
+def _compared(
+    file: ReleasedFile,
+    data: Data,
+    original: Data,
+    policy: Policy,
+    asked: Mapping[str, Mapping[str, Any]],
+    rules: Rules,
+    progress: Progress,
+) -> ComparedRelease:
+    """Everything that is compared of one release."""
+    progress(0.0, f"{file.name}: risk")
+    profile = file.known_profile(policy)
+    if profile is None:
+        source = file.data if file.release is None else file.release
+        profile = assess(source, file.scenario, policy, original=original, progress=part(progress, 0.0, 0.5))
+    measured = _measured(file, data, policy, asked, profile.further, part(progress, 0.5, 0.95))
+    progress(0.95, f"{file.name}: what changed")
+    shared = shared_records(data, file.data, None)
+    own_rules = rules or (file.release.rules if file.release is not None else Rules())
+    return ComparedRelease(
+        name=file.name,
+        profile=profile,
+        measures=measured,
+        changes=changed_cells(original, file.data),
+        records=len(file.data),
+        dropped=len(data) - len(shared.original),
+        added=shared.new,
+        broken=tuple(each for each in checked_rules(own_rules, original, file.data) if not each.kept),
+        rules=len(own_rules),
+    )
+
+
+def _measured(
+    file: ReleasedFile,
+    original: Data,
+    policy: Policy,
+    asked: Mapping[str, Mapping[str, Any]],
+    known: Mapping[str, Result],
+    progress: Progress,
+) -> dict[str, Result]:
+    """Every measure of the two files that a comparison calls for or that was asked for, by name."""
+    released = with_codes(file.data, file.scenario).remembering()
+    context = Context(released, file.scenario, policy, None, original, {})
+    names = [name for name in measure_names() if name in asked or _is_called_for(name, context)]
+    found: dict[str, Result] = {}
+    for at, name in enumerate(names):
+        progress(at / len(names), f"{file.name}: {name.replace('_', ' ')}")
+        limited = policy.limit_of(name)
+        if name in known and name not in asked and limited is not None:
+            # As the policy judges it.
+            found[name] = known[name]
+            continue
+        own = find(name)
+        given = checked_measure_options(name, asked.get(name, {}))
+        options = {each.name for each in own.parameters}
+        given |= {"policy": policy} if "policy" in options and "policy" not in given else {}
+        if own.takes_progress:
+            given["progress"] = part(progress, at / len(names), (at + 1) / len(names))
+        found[name] = own.function(original, released, file.scenario, **given)
+    return found
+
+
+def _is_called_for(name: str, context: Context) -> bool:
+    reasons = called_for(name)
+    if reasons is None or "comparison" not in reasons:
+        return False
+    others = [need for need in reasons if need != "comparison"]
+    return all(context.has(need) for need in others) and not context.lacks(find(name))

@@ -1,0 +1,220 @@
+"""The tables of a comparison: one screen first, and behind it the layout of the published study of accidents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from tacita import frame
+from tacita.assessment.profile import RiskProfile
+from tacita.measures import kind_of
+from tacita.result import Percent, Result, Table, number, percent
+
+if TYPE_CHECKING:
+    from tacita.comparison.comparison import ComparedRelease, Comparison
+
+MOST_COLUMNS = 5
+"""So many releases stand side by side; further ones below."""
+LEVELS = (2, 3, 5)
+GAINS, LOSES, CHANGED = "What an intruder gains", "What a researcher loses", "What was changed"
+SPREAD = {
+    "Minimum": "minimum",
+    "First quartile": "lower_quartile",
+    "Median": "median",
+    "Mean": "mean",
+    "Third quartile": "upper_quartile",
+    "Maximum": "maximum",
+}
+
+
+def counts_do_not_hold(profile: RiskProfile) -> bool:
+    """Whether keys or weights were perturbed, so that counts of equal keys do not measure risk."""
+    return bool(profile.sets) and bool(profile.main.table.not_valid)
+
+
+def first_screen(comparison: Comparison) -> tuple[Table, ...]:
+    """A table for each block of figures; more than a few releases stand in tables below each other."""
+    found = []
+    for start in range(0, len(comparison.releases), MOST_COLUMNS):
+        shown = comparison.releases[start : start + MOST_COLUMNS]
+        for title, rows in _blocks(comparison, shown):
+            filled = tuple(row for row in rows if any(cell is not None for cell in row[1:]))
+            if filled:
+                found.append(Table(("", "original", *(each.name for each in shown)), filled, title))
+    return tuple(found)
+
+
+def _blocks(comparison: Comparison, shown: tuple[ComparedRelease, ...]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+    yield GAINS, [*_verdict_rows(shown), *_risk_rows(comparison, shown), *_measured_rows(shown, "risk")]
+    yield LOSES, list(_measured_rows(shown, "loss"))
+    yield CHANGED, list(_change_rows(comparison, shown))
+
+
+def _verdict_rows(shown: tuple[ComparedRelease, ...]) -> Iterator[tuple[Any, ...]]:
+    yield ("verdict", None, *(each.word for each in shown))
+
+
+def _risk_rows(comparison: Comparison, shown: tuple[ComparedRelease, ...]) -> Iterator[tuple[Any, ...]]:
+    """Risk by counts of equal keys, of the original and of each release."""
+    profiles = [comparison.original, *(each.profile for each in shown)]
+    k = comparison.policy.k
+    if k is not None:
+        yield (f"records below k = {k}", *(_counted(each, lambda own: own.k_anonymity.below(k)) for each in profiles))
+    yield ("expected re-identifications", *(_counted(each, lambda own: own.expected) for each in profiles))
+    yield ("re-identification rate", *(_counted(each, lambda own: Percent(own.rate)) for each in profiles))
+    yield ("highest individual risk", *(_counted(each, lambda own: own.individual.spread.maximum) for each in profiles))
+    yield ("highest household risk", *(_household(each) for each in profiles))
+
+
+def _counted(profile: RiskProfile, figure: Any) -> Any:
+    """A figure of the main keys, in brackets where it does not hold; None where all keys are numeric."""
+    if not profile.sets:
+        return None
+    value = figure(profile)
+    if not profile.main.table.not_valid:
+        return value
+    return f"({percent(value) if isinstance(value, Percent) else number(value)})"
+
+
+def _household(profile: RiskProfile) -> Any:
+    if profile.household is None:
+        return None
+    highest = float(profile.household.spread.maximum)
+    return f"({number(highest)})" if profile.household.not_valid else highest
+
+
+def _results(release: ComparedRelease) -> dict[str, Result]:
+    """All results of a release that lay figures side by side: what its assessment holds, and what was compared."""
+    return {**release.profile.further, **release.measures}
+
+
+def _measured_rows(shown: tuple[ComparedRelease, ...], kind: str) -> Iterator[tuple[Any, ...]]:
+    """The key figures of every measure of risk, or of loss; nothing for the original, which they are held against."""
+    figures = [
+        {name: result.key_figures() for name, result in _results(each).items() if kind_of(name) == kind}
+        for each in shown
+    ]
+    measures = dict.fromkeys(name for each in figures for name in each)
+    for name in measures:
+        words = dict.fromkeys(word for each in figures for word in each.get(name, {}))
+        for word in words:
+            yield (word, None, *(each.get(name, {}).get(word) for each in figures))
+
+
+def _change_rows(comparison: Comparison, shown: tuple[ComparedRelease, ...]) -> Iterator[tuple[Any, ...]]:
+    yield ("records", comparison.original.size, *(each.records for each in shown))
+    yield ("records dropped", None, *(each.dropped or None for each in shown))
+    yield ("records added", None, *(each.added or None for each in shown))
+    kept = [[change for change in each.changes if not change.removed] for each in shown]
+    yield (
+        "variables removed",
+        None,
+        *(len(each.changes) - len(own) or None for each, own in zip(shown, kept, strict=True)),
+    )
+    yield ("cells", sum(change.cells for change in shown[0].changes), *([None] * len(shown)))
+    yield ("cells changed", None, *(sum(change.changed for change in own) for own in kept))
+    yield ("cells suppressed", None, *(sum(change.suppressed for change in own) for own in kept))
+    if any(each.rules for each in shown):
+        yield ("declared relations broken", None, *(f"{len(each.broken)} of {each.rules}" for each in shown))
+
+
+def behind(comparison: Comparison) -> tuple[Table, ...]:
+    """The tables behind the first screen, in the layout of the published study: a column or two for each release."""
+    found = [_levels(comparison), _spread(comparison), _global(comparison)] if comparison.original.sets else []
+    return (*found, *_by_variable(comparison), _changes(comparison))
+
+
+def _levels(comparison: Comparison) -> Table:
+    """Records that violate k-anonymity, and their percentage."""
+    profiles = [("original", comparison.original), *((each.name, each.profile) for each in comparison.releases)]
+    heads = [part for name, _ in profiles for part in (name, "%")]
+    rows = []
+    for k in sorted({*LEVELS, *([comparison.policy.k] if comparison.policy.k else [])}):
+        counts = [(profile.k_anonymity.below(k), profile.size) for _, profile in profiles]
+        cells = [cell for count, size in counts for cell in (count, f"{100 * count / size:.3f}")]
+        rows.append((f"{k}-anonymity", *cells))
+    return Table(("records that violate", *heads), tuple(rows), "Records that violate k-anonymity")
+
+
+def _spread(comparison: Comparison) -> Table:
+    """Individual risk: minimum, quartiles, mean and maximum."""
+    profiles = _profiles(comparison)
+    rows = tuple(
+        (word, *(f"{getattr(each.individual.spread, name):.6f}" for each in profiles)) for word, name in SPREAD.items()
+    )
+    return Table(("", *_names(comparison)), rows, "Individual risk")
+
+
+def _global(comparison: Comparison) -> Table:
+    """Global risk: percentage, expected re-identifications, the threshold that keeps the policy's rate."""
+    profiles = _profiles(comparison)
+    thresholds = [None if each.main.threshold is None else each.main.threshold.risk for each in profiles]
+    rows = (
+        ("Risk in %", *(f"{100 * each.rate:.6g}" for each in profiles)),
+        ("Expected number of re-identifications", *(each.expected for each in profiles)),
+        ("Threshold", *("" if risk is None else f"{risk:.6f}" for risk in thresholds)),
+    )
+    return Table(("", *_names(comparison)), rows, "Global risk")
+
+
+def _profiles(comparison: Comparison) -> list[RiskProfile]:
+    return [comparison.original, *(each.profile for each in comparison.releases)]
+
+
+def _names(comparison: Comparison) -> tuple[str, ...]:
+    return "original", *(each.name for each in comparison.releases)
+
+
+def _by_variable(comparison: Comparison) -> Iterator[Table]:
+    """What each variable lost, one column for each release."""
+    losses = [getattr(each.result("value_loss"), "by_variable", None) for each in comparison.releases]
+    names = dict.fromkeys(name for each in losses if each is not None for name in each)
+    if names:
+        rows = tuple(
+            (name, *(None if each is None or name not in each else f"{each[name]:.3f}" for each in losses))
+            for name in names
+        )
+        yield Table(("variable", *(each.name for each in comparison.releases)), rows, "Loss by variable")
+
+
+def _changes(comparison: Comparison) -> Table:
+    """Cells changed and suppressed, by variable and release."""
+    heads = [part for each in comparison.releases for part in (f"{each.name}: changed", "suppressed")]
+    rows = []
+    for place, change in enumerate(comparison.releases[0].changes):
+        own = [each.changes[place] for each in comparison.releases]
+        if any(each.changed for each in own):
+            cells = [("removed", None) if each.removed else (each.changed, each.suppressed) for each in own]
+            rows.append((change.name, *(cell for pair in cells for cell in pair)))
+    return Table(("variable", *heads), tuple(rows), "Cells changed and suppressed")
+
+
+def as_frame(comparison: Comparison) -> frame.Frame:
+    """One row per file, the original first, and a column for each figure of the first screen."""
+    columns: dict[str, list[Any]] = {"file": list(_names(comparison))}
+    for _, rows in _blocks(comparison, comparison.releases):
+        for word, *cells in rows:
+            if any(cell is not None for cell in cells):
+                columns.setdefault(str(word), [_plain(cell) for cell in cells])
+    return frame.table({name: _of_one_kind(cells) for name, cells in columns.items()})
+
+
+def _plain(cell: Any) -> Any:
+    """A number that does not hold is missing from a frame, which has no brackets."""
+    return None if isinstance(cell, str) and cell.startswith("(") else cell
+
+
+def _of_one_kind(cells: list[Any]) -> list[Any]:
+    if any(isinstance(cell, str) for cell in cells):
+        return [None if cell is None else str(cell) for cell in cells]
+    return [None if cell is None else float(cell) for cell in cells]
+
+
+def frame_of(table: Table) -> frame.Frame:
+    """A table as a frame; a head that comes again is numbered."""
+    heads: list[str] = []
+    for place, name in enumerate(table.columns):
+        free = name or "row"
+        heads.append(free if free not in heads else f"{table.columns[place - 1]} {name}")
+    columns = list(zip(*table.rows, strict=True)) or [() for _ in heads]
+    return frame.table({name: _of_one_kind(list(cells)) for name, cells in zip(heads, columns, strict=True)})
