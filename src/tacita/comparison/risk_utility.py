@@ -160,7 +160,7 @@ class RiskUtility(Result):
             "loss_label": self.loss_label,
             "risk_limit": self.risk_limit,
             "releases": [
-                {**each._asdict(), "frontier": bool(kept)}
+                {name: _finite(value) for name, value in each._asdict().items()} | {"frontier": bool(kept)}
                 for each, kept in zip(self.points, self._undominated(), strict=True)
             ],
         }
@@ -186,6 +186,10 @@ def _check_axis(what: str, value: float) -> None:
         return
     if check.number(what, value) < 0:
         raise TacitaError(f"{what} must be at least 0; got {value!r}.")
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and np.isnan(value) else value
 
 
 def _loss_then_name(each: RiskUtilityPoint) -> tuple[float, float, str]:
