@@ -178,3 +178,19 @@ def test_equal_values_are_a_caution() -> None:
     assert found.cautions[0].startswith("in the file more than alpha of the wrong pairs have distance 0")
     assert found.cautions[0] in str(found)
     assert tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]), delta=0.1).cautions == ()
+
+
+def test_where_sensitive_variables_are_named_neighbours_alone_decide_unless_told_otherwise() -> None:
+    firms = pl.DataFrame({"turnover": [10.0, 11.0, 12.0, 300.0], "debt": [1.0, 2.0, 3.0, 4.0]})
+    masked = firms.with_columns(turnover=pl.col("turnover") * 3)
+    plain = tc.Scenario(numeric_keys=["turnover"])
+    sensitive = tc.Scenario(numeric_keys=["turnover"], sensitive=["debt"])
+
+    def unsafe(who: tc.Scenario, **options: Any) -> list[bool]:
+        found = tc.risk.confidentiality(firms, masked, who, delta=0.2, k=3, **options)
+        return found.unsafe.tolist()  # type: ignore[no-any-return]
+
+    few = unsafe(plain, vertical=True)
+    assert any(few) and not any(unsafe(plain))
+    assert unsafe(sensitive) == few
+    assert unsafe(sensitive, vertical=False) == unsafe(sensitive, r=0.15) == unsafe(plain)

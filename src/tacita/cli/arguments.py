@@ -87,7 +87,7 @@ Ratio = Annotated[bool | None, typer.Option(help="Neighbours by the likelihood r
 Neighbours = Annotated[int | None, typer.Option(help="Neighbours that make a record safe, if not the policy's.")]
 Perturbation = Annotated[float | None, typer.Option(help="Perturbation that makes it safe, if not the policy's.")]
 Bend = Annotated[float, typer.Option(help="Bend of the policy line: 1 straight.")]
-Vertical = Annotated[bool, typer.Option(help="Neighbours alone decide.")]
+Vertical = Annotated[bool | None, typer.Option(help="Neighbours alone decide, or the line does.")]
 Log = Annotated[bool, typer.Option(help="Compare on the log scale.")]
 UnitFree = Annotated[bool, typer.Option(help="Compare on a log scale without units.")]
 Zeros = Annotated[str, typer.Option(help="On the log scale: shift zeros, or exclude their records.")]

@@ -25,7 +25,7 @@ def plot_confidentiality(
     k: arguments.Neighbours = None,
     r: arguments.Perturbation = None,
     g: arguments.Bend = 1.0,
-    vertical: arguments.Vertical = False,
+    vertical: arguments.Vertical = None,
     log: arguments.Log = False,
     unit_free: arguments.UnitFree = False,
     zeros: arguments.Zeros = "shift",

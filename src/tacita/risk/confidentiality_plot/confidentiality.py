@@ -67,7 +67,7 @@ def confidentiality(
     k: Neighbours = None,
     r: Perturbation = None,
     g: Bend = 1.0,
-    vertical: Vertical = False,
+    vertical: Vertical = None,
     log: Log = False,
     zeros: Zeros = "shift",
     size: Size = None,
@@ -94,7 +94,7 @@ def confidentiality(
     >>> found.neighbours.tolist(), found.unsafe.tolist()
     ([3, 3, 2, 1], [False, False, True, True])
     """
-    limits = limits_of(policy, k, r, g, vertical)
+    limits = limits_of(policy, k, r, g, vertical, scenario)
     level = check.share("alpha", alpha, zero=False, one=False)
     near = None if delta is None else check.number("delta", delta)
     if near is not None and near <= 0:

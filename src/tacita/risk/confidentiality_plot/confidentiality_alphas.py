@@ -121,7 +121,7 @@ def confidentiality_alphas(
     k: Neighbours = None,
     r: Perturbation = None,
     g: Bend = 1.0,
-    vertical: Vertical = False,
+    vertical: Vertical = None,
     log: Log = False,
     zeros: Zeros = "shift",
     size: Size = None,
@@ -142,7 +142,7 @@ def confidentiality_alphas(
     if isinstance(alphas, str) or not isinstance(alphas, Sequence) or not len(alphas):
         raise TacitaError(f"alphas must be a list of shares, as in (0.01, 0.05, 0.1); got {alphas!r}.")
     levels = list(dict.fromkeys(check.share("alphas", alpha, zero=False, one=False) for alpha in alphas))
-    limits = limits_of(policy, k, r, g, vertical)
+    limits = limits_of(policy, k, r, g, vertical, scenario)
     names, by = numeric_keys("confidentiality_alphas", scenario, keys), strata_of(scenario, strata)
     files = compared(original, released, names, by, metric, log, zeros, size)
     scale = {"metric": metric, "log": bool(log), "unit_free": log == "unit_free"}

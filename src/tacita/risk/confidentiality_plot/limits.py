@@ -8,6 +8,7 @@ from tacita import check
 from tacita.arrays import Bools, Floats
 from tacita.check import TacitaError
 from tacita.policy import Policy, checked_policy
+from tacita.scenario import Scenario
 
 NEIGHBOURS = 15
 """As many originals must look like a released record that was hardly changed (k)."""
@@ -35,13 +36,21 @@ class Limits(NamedTuple):
         return few & ((neighbours / self.k) ** self.g + (perturbation / self.r) ** self.g < 1.0)
 
 
-def limits_of(policy: Policy | None, k: int | None, r: float | None, g: float, vertical: bool) -> Limits:
-    """The limits given, otherwise the policy's; without a perturbation neighbours alone decide."""
+def limits_of(
+    policy: Policy | None, k: int | None, r: float | None, g: float, vertical: bool | None, scenario: Scenario
+) -> Limits:
+    """The limits given, otherwise the policy's; without a perturbation neighbours alone decide.
+
+    So they do where sensitive variables are released, unless a line is asked for: whoever finds a record learns them,
+    however far its keys were moved (Seri and Polettini 2003, section 5).
+    """
     policy = checked_policy(policy)
     if k is None:
         k = policy.neighbours
         if k is None:
             raise TacitaError("the policy has no limit on neighbours, so nothing is unsafe; pass k=.")
+    if vertical is None:
+        vertical = r is None and bool(scenario.sensitive)
     if r is None:
         vertical = vertical or policy.perturbation is None
         r = PERTURBATION if policy.perturbation is None else policy.perturbation

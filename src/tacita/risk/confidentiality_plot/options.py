@@ -18,7 +18,9 @@ PolicyLimits = Annotated[Policy | None, Doc("Policy with the limits; the usual o
 Neighbours = Annotated[int | None, AtLeast(1), Doc("Neighbours that make a record safe; the policy's.")]
 Perturbation = Annotated[float | None, Above(0), Doc("Perturbation that makes a record safe; the policy's.")]
 Bend = Annotated[float, Above(0), Doc("Bend of the line between safe and unsafe: 1 straight, above 1 stronger.")]
-Vertical = Annotated[bool, Doc("Whether neighbours alone decide.")]
+Vertical = Annotated[
+    bool | None, Doc("Whether neighbours alone decide; where sensitive variables are named they do, unless r is given.")
+]
 Log = Annotated[bool | str, Doc("Compare on the log scale; 'unit_free' for one without units.")]
 Zeros = Annotated[str, OneOf(ZEROS), Doc("On the log scale: shift zeros, or exclude their records.")]
 Size = Annotated[str | None, Doc("Variable that says which unit is the largest; the first key.")]
