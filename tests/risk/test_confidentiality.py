@@ -1,6 +1,7 @@
 """The confidentiality of released numbers: against all pairs, by hand, and what the figure draws."""
 
 import math
+from typing import Any
 
 import numpy as np
 import polars as pl
