@@ -69,7 +69,7 @@ def pages() -> list[Path]:
 def make_demo(folder: Path) -> None:
     """The survey, scenario, policy and plan that `tacita demo` writes, without its figures."""
     import tacita as tc
-    from tacita.cli.demo import demo_plan
+    from tacita.cli.demo_plans import demo_plan
 
     survey = tc.household_survey()
     folder.mkdir()

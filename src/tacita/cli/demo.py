@@ -9,6 +9,8 @@ import typer
 
 from tacita.cli.arguments import OverwriteFolder
 from tacita.cli.assess import save_profile
+from tacita.cli.compare import PAGE, save_comparison
+from tacita.cli.demo_plans import demo_plan, demo_plans
 from tacita.cli.terminal import progress_bar, say
 
 
@@ -20,8 +22,8 @@ def demo(
     project: Annotated[
         str | None,
         typer.Option(
-            help="A published study on the survey of accidents instead: accidents_suppression or "
-            "accidents_microaggregation."
+            help="A published study on the survey of accidents instead: accidents, or one of its variants, "
+            "accidents_suppression and accidents_microaggregation."
         ),
     ] = None,
     records: Annotated[int, typer.Option(help="Records of the survey of accidents.")] = 88_330,
@@ -30,28 +32,46 @@ def demo(
     from tacita.data.atomic import INTERNAL, check_free, new_folder
     from tacita.data.demo.survey import household_survey
     from tacita.policy import Policy
+    from tacita.progress import part
     from tacita.release.project import protect
 
     check_free(out, overwrite=overwrite)
     if project is not None:
-        from tacita.cli.demo_project import run_demo_project
+        from tacita.cli.demo_project import STUDY, run_demo_project
+        from tacita.cli.demo_study import run_demo_study
 
+        if project == STUDY:
+            run_demo_study(out, records=records, seed=seed, overwrite=overwrite)
+            return
         run_demo_project(project, out, records=records, seed=seed, overwrite=overwrite)
         return
     with progress_bar() as progress:
         progress(0.1, "making a population and a survey of it")
         survey = household_survey(households, seed=seed)
-        done = protect(survey.data, survey.scenario, Policy(), demo_plan(), progress=progress)
+        done = protect(survey.data, survey.scenario, Policy(), demo_plan(), progress=part(progress, 0.1, 0.4))
+        compared = _compared(survey, done.release, part(progress, 0.4, 0.9))
         progress(0.9, "writing")
         with new_folder(out, overwrite=overwrite) as folder:
             _write(folder, survey, done)
+            save_comparison(compared, folder / "comparison", overwrite=False)
     say(str(done.before))
     say(f"\nProtected by {out / 'plan.toml'}\n{done.release}")
     say(f"\nThe release is {done.release.verdict} ({done.release.policy}).\n\n{done.release.checklist()}")
+    say(f"\nBeside three other plans\n{compared}")
     say(f"\nThe report of the risk is {out / 'risk' / 'risk.txt'}, with its figure {out / 'risk' / 'risk.html'};")
     say(f"of the risk after protection {out / 'risk_after' / 'risk.txt'}. The confidentiality plot of the release is")
     say(f"{out / INTERNAL / 'confidentiality.html'}, the release itself {out / 'release'}.")
-    say(f"Try: tacita run {out / 'project.toml'}")
+    say("What an intruder gains and a researcher loses by each of the four plans is on one page,")
+    say(f"{out / 'comparison' / INTERNAL / PAGE}. Try: tacita run {out / 'project.toml'}")
+
+
+def _compared(survey: Any, release: Any, progress: Any) -> Any:
+    """The release beside those of the other plans."""
+    from tacita.comparison.compare import compare
+
+    others = {name: plan for name, plan in demo_plans().items() if plan != release.plan}
+    made = {name: plan.apply(survey.data, survey.scenario) for name, plan in others.items()}
+    return compare(survey.data, {"suppression": release, **made}, survey.scenario, progress=progress)
 
 
 def _write(folder: Path, survey: Any, done: Any) -> None:
@@ -82,34 +102,6 @@ def _write(folder: Path, survey: Any, done: Any) -> None:
     figure = for_internal_use(hidden.plot())
     save(figure, internal / "confidentiality.html")
     save(figure, internal / "confidentiality.png")
-
-
-def demo_plan() -> Any:
-    """Steps that make the demo survey safe: coarser ages, no rare categories, coarser weights, no trace of order, few
-    cells blanked."""
-    from tacita.protect.group_rare import GroupRare
-    from tacita.protect.new_identifiers import NewIdentifiers
-    from tacita.protect.random_order import RandomOrder
-    from tacita.protect.recode.recode import Recode
-    from tacita.protect.suppress.suppress import Suppress
-    from tacita.protect.top_code import TopCode
-    from tacita.protect.weights.round_weights import RoundWeights
-    from tacita.release.plan import Plan
-
-    ranks = {"status": 1, "region": 2, "sex": 3, "age": 4, "citizenship": 5}
-    return Plan(
-        (
-            Recode(("age",), breaks=(15, 30, 50, 65)),
-            GroupRare(("citizenship",), share=0.02),
-            GroupRare(("status",), share=0.06),
-            RoundWeights(digits=1),
-            TopCode(("income",), share=0.99, value="mean"),
-            NewIdentifiers(),
-            RandomOrder("households"),
-            # Last, so that it sees what could give suppressed cells back.
-            Suppress(k=5, importance=ranks),
-        )
-    )
 
 
 COMMANDS = {"demo": demo}

@@ -12,11 +12,13 @@ from tacita.cli.terminal import progress_bar, say
 
 PROJECTS = ("accidents_suppression", "accidents_microaggregation")
 """The projects that come with Tacita: the two variants of the published study of accidents at work."""
+STUDY = "accidents"
+"""Both variants and their comparison: the study as a whole."""
 
 
 def project_text(name: str) -> str:
     """The project file of a name."""
-    check.one_of("project", name, PROJECTS)
+    check.one_of("project", name, (STUDY, *PROJECTS))
     return resources.files("tacita.data.demo").joinpath("projects", f"{name}.toml").read_text(encoding="utf-8")
 
 
