@@ -523,7 +523,7 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
     "external_risk": [
         ({"tolerance": 1.0}, "tolerance must be in [0, 1); got 1.0."),
         ({"suppressed": "some"}, "suppressed must be one of 'level', 'any'; got 'some'."),
-        ({"known": {"sexx": 0.5}}, "variables not in the data: 'sexx'. Did you mean 'sex'?"),
+        ({"known": {"sexx": 0.5}}, "known not in the data: 'sexx'. Did you mean 'sex'?"),
         ({"intruder": 5}, "data must be a path or a pandas, Polars or Arrow table; got int."),
     ],
     "interval_disclosure": [({"k": -1}, "k must be at least 0; got -1.")],

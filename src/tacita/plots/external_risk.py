@@ -36,7 +36,7 @@ def external_risk_points(result: Any) -> frame.Frame:
 
 
 def external_risk(result: Any, *, width: int = 420, height: int = 200) -> Any:
-    """The records of the intruder's file by the number of released records that agree, the right one among them or not."""
+    """The intruder's records by the number of released ones that agree, the right one among them or not."""
     points = external_risk_points(result)
     kinds = [kind for kind in (RIGHT, WRONG, UNKNOWN) if kind in set(points["kind"].to_list())]
     colours = {RIGHT: UNSAFE, WRONG: SAFE, UNKNOWN: QUIET}

@@ -34,7 +34,8 @@ class Level(NamedTuple):
         """Whether some records of the intruder's file agree with some places, one by one."""
         first = self.first[rows]
         last = first if self.last is None else self.last[rows]
-        return (first <= place) & (place <= last) & (first != NOTHING)
+        found: Bools = (first <= place) & (place <= last) & (first != NOTHING)
+        return found
 
 
 @dataclass(frozen=True)

@@ -9,33 +9,26 @@ from typing import Annotated, Any
 import numpy as np
 
 from tacita import check, frame
-from tacita.arrays import Bools, Floats, Ints
-from tacita.check import TacitaError
-from tacita.data import Data
+from tacita.arrays import Bools, Ints
 from tacita.distance.scenario_keys import Unit
-from tacita.keys.table import population_weights
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc, OneOf, Share
 from tacita.progress import Progress, no_progress, part
 from tacita.result import Percent, Result, Table, Verdict, number, percent
+from tacita.risk.external.amounts import amounts_of
 from tacita.risk.external.figures import AVERAGED, KINDS, Average, Figures, Found, Matching, average
 from tacita.risk.external.files import compared_files
 from tacita.risk.external.known import known_variables
-from tacita.risk.external.variables import Prepared, compared_variable
+from tacita.risk.external.variables import compared_variable
+from tacita.risk.external.words import cautions_of, notes_of
 from tacita.scenario import Scenario
 
 SUPPRESSED = ("level", "any")
-WEIGHT_BITS = 61
-"""Sums of weights as whole numbers stay below two to this power."""
 IN_WORDS = {
     "paired": "agree with a released record",
     "true": "the right one among them",
     "unique": "the right one alone",
     "expected": "right guesses (expected)",
-}
-OTHER_RULE = {
-    "level": "a suppressed cell agrees with a missing value only",
-    "any": "a suppressed cell stands for anything",
 }
 
 
@@ -78,8 +71,8 @@ class ExternalRisk(Result):
     def limited(self, figure: str = "expected") -> float:
         """The figure that a policy limits, as a share of the records of the intruder's file.
 
-        `paired`, `true`, `unique`, `expected`, or `highest`, the greatest probability of a right guess: a small share of
-        unique records does not talk it down. NaN where nobody knows who is who.
+        `paired`, `true`, `unique`, `expected`, or `highest`, the greatest probability of a right guess: that few records
+        are unique does not talk it down. NaN where nobody knows who is who.
         """
         return self.figures_of_file.share(check.one_of("figure of external_risk", figure, KINDS))
 
@@ -96,7 +89,8 @@ class ExternalRisk(Result):
         limited = policy.limit_of("external_risk")
         if limited is None or limited.options.get("figure") != "highest" or self.found.right is None:
             return None
-        return self.found.expected > limited.limit
+        above: Bools = self.found.expected > limited.limit
+        return above
 
     @property
     def headline(self) -> str:
@@ -119,8 +113,8 @@ class ExternalRisk(Result):
         highest = self.figures_of_file.highest
         if highest is not None and self.guessed is not None:
             lines.append(
-                f"highest probability of a right guess {highest:.3g}; drawing from all {self.released:,} released records "
-                f"he would be right for {number(self.guessed)}"
+                f"highest probability of a right guess {highest:.3g}; drawing from all {self.released:,} released "
+                f"records he would be right for {number(self.guessed)}"
             )
         return lines
 
@@ -182,8 +176,8 @@ class ExternalRisk(Result):
     for_perturbed=True,
     figure="external_risk",
     missing=own_rule(
-        "A missing category agrees with a missing one, a missing number of the intruder with nothing, and for a missing "
-        "released number the nearest released one stands."
+        "A missing category agrees with a missing one; a missing number of the intruder agrees with nothing, and for a "
+        "missing released number the nearest released one stands."
     ),
 )
 def external_risk(
@@ -214,14 +208,14 @@ def external_risk(
 ) -> ExternalRisk:
     """Whom an intruder recognises who compares a file of his own with the release.
 
-    A record of his file and a released one pair when they agree on every variable: categories are equal, a missing value
-    being one more; a number lies within `tolerance` of the released one, |x# - x| <= d* |x|, and 0 agrees with 0 only.
-    External risk is the share of his records that pair. What he gains is told by the other three: the right record is
-    among the pairs, it is the only one, and the expected number of right guesses, 1 / pairs where the right one is among
-    them.
+    A record of his file and a released one pair when they agree on every variable: categories are equal, a missing
+    value being one more; a number lies within `tolerance` of the released one, |x# - x| <= d* |x|, and 0 agrees with 0
+    only. External risk is the share of his records that pair. What he gains is told by the other three figures: the
+    right record is among the pairs; it is the only one; and the expected number of right guesses, 1 / pairs where the
+    right one is among them.
 
     Recoded variables (classes, top codes, rounding) do not read as protected: he recodes what he knows as the release
-    does, which is learned from the two files. Where nothing says so, values that look exchanged are compared as they are.
+    does, which is learned from the two files. Values that were exchanged, or look so, are compared as they are.
 
     Who is who is known by record number, or by the column `unit` of both files. Where the scenario's `person`, or
     `unit`, repeats over records, any record of the right unit is right.
@@ -247,7 +241,7 @@ def external_risk(
     others = [each.with_any() for each in compared]
     rules = (compared, others) if suppressed == "level" else (others, compared)
     pairs = None if files.units is None else files.true_pairs()
-    amounts, weight_unit = _amounts(files.released, scenario, weighted)
+    amounts, weight_unit = amounts_of(files.released, scenario, weighted)
     matching = Matching(len(files.intruder), amounts, weight_unit, pairs)
     found = matching.found(rules[0], part(progress, 0.3, 0.5))
     is_suppressed = any(each.suppressed for each in ready)
@@ -267,61 +261,6 @@ def external_risk(
         released=len(files.released),
         weighted=weighted,
         by_number=files.by_number,
-        notes=(*chosen.notes, *_notes(tolerance, suppressed, weighted, other, averaged)),
-        cautions=_cautions(ready, files.own is None),
+        notes=(*chosen.notes, *notes_of(tolerance, suppressed, weighted, other, averaged)),
+        cautions=cautions_of(ready, files.own is None),
     )
-
-
-def _amounts(released: Data, scenario: Scenario, weighted: bool) -> tuple[Ints, float]:
-    """By released record 1 and, where weights count, its weight as a whole number, and what that number stands for."""
-    ones = np.ones((len(released), 1), dtype=np.int64)
-    if not weighted:
-        return ones, 1.0
-    if scenario.weight is not None:
-        check.columns_exist("weight", (scenario.weight,), released.columns)
-    weights: Floats | None = population_weights(released, scenario)
-    if weights is None:
-        raise TacitaError("weighted=True needs weights; pass weight=... in the scenario.")
-    # Whole numbers add up to the same sum in any order.
-    bits = WEIGHT_BITS - int(np.ceil(np.log2(float(weights.max()) * len(weights) + 1.0)))
-    return np.column_stack([ones, np.rint(np.ldexp(weights, bits)).astype(np.int64)]), 2.0**-bits
-
-
-def _notes(
-    tolerance: float, suppressed: str, weighted: bool, other: Figures | None, averaged: Average | None
-) -> tuple[str, ...]:
-    lines = [f"numbers agree within {percent(tolerance)} of the released one; {OTHER_RULE[suppressed]}"]
-    if other is not None:
-        beside = OTHER_RULE["any" if suppressed == "level" else "level"]
-        lines.append(f"in the column beside the shares {beside}")
-    if averaged is not None:
-        how = "all" if averaged.draws is None else f"{averaged.draws:,} draws of"
-        lines.append(
-            f"variables that he knows with some probability count as known; the average is over {how} "
-            f"{check.counted(averaged.sets, 'set')} of variables that he may know"
-        )
-    if weighted:
-        lines.append("guesses are among as many people as the weights of the pairs add up to")
-    return tuple(lines)
-
-
-def _cautions(ready: list[Prepared], nothing_learned: bool) -> tuple[str, ...]:
-    lines = []
-    recoded = [each.compared.name for each in ready if each.recoded]
-    if recoded:
-        lines.append(
-            f"{check.quoted(recoded)}: the release holds other values than the original (classes, top codes, rounding?); "
-            f"the intruder is taken to recode what he knows in the same way."
-        )
-    exchanged = [each.compared.name for each in ready if each.exchanged]
-    if exchanged:
-        lines.append(
-            f"{check.quoted(exchanged)}: values look exchanged, as by noise or swapping, and are compared as they are; "
-            f"if they were recoded, the risk is higher."
-        )
-    if nothing_learned:
-        lines.append(
-            "nobody knows which records of original and release are the same: a variable that was recoded reads as "
-            "protected."
-        )
-    return tuple(lines)

@@ -36,7 +36,8 @@ class Found(NamedTuple):
     def unique_correct(self) -> Bools:
         """Whether all pairs, at least one, are of the right unit."""
         assert self.right is not None
-        return (self.right > 0) & (self.right == self.pairs)
+        found: Bools = (self.right > 0) & (self.right == self.pairs)
+        return found
 
     @property
     def expected(self) -> Floats:
@@ -96,7 +97,7 @@ class Matching(NamedTuple):
     def found(self, variables: Sequence[Compared], progress: Progress = no_progress) -> Found:
         """What an intruder finds who knows these variables."""
         sums = pair_sums(variables, self.size, self.amounts, progress)
-        candidates = sums[:, -1] * self.unit
+        candidates: Floats = sums[:, -1].astype(np.float64) * self.unit
         if self.true_pairs is None:
             return Found(sums[:, 0], candidates, None)
         rows, released = self.true_pairs

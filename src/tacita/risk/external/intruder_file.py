@@ -46,10 +46,9 @@ def intruder_file(
 
     Each of the `variables` (the keys, numeric keys and known variables of the scenario) is there with its probability:
     `known`, the scenario's, otherwise 1. A share `coverage` of the units is in it, all records of a unit together. With
-    a probability of `error_rates` (the scenario's unless given) a value is a wrong one, that of another record, drawn
-    from the other values by their frequency; numeric variables have besides a relative error with standard deviation
-    `noise`, one for all or by variable. Missing values stay missing. Record numbers are kept, so that it is known who is
-    who; whole numbers stay whole.
+    a probability of `error_rates` (the scenario's unless given) a value is a wrong one, drawn from the others by their
+    frequency; numeric variables have besides a relative error with standard deviation `noise`, one for all or by
+    variable. Missing values stay missing, whole numbers whole. Record numbers are kept: it is known who is who.
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"sex": ["f", "m"] * 5, "age": list(range(30, 40)), "job": ["a"] * 10})

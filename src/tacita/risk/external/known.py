@@ -37,9 +37,10 @@ def probabilities(scenario: Scenario, variables: Any, known: Any) -> dict[str, f
 def known_variables(files: Files, scenario: Scenario, variables: Any, known: Any) -> Known:
     """The variables that both the intruder's and the released file have, and that he knows with some probability."""
     given = probabilities(scenario, variables, known)
-    everywhere = (*files.released.columns, *files.original.columns, *files.intruder.columns)
-    check.columns_exist("variables", list(given), tuple(dict.fromkeys(everywhere)))
-    check.columns_exist("known", list(known or {}), tuple(dict.fromkeys(everywhere)))
+    everywhere = tuple(dict.fromkeys((*files.released.columns, *files.original.columns, *files.intruder.columns)))
+    named = {"keys": scenario.all_keys, "numeric_keys": scenario.numeric_keys} if variables is None else {}
+    for what, names in (*named.items(), ("known", tuple(known or {})), ("variables", tuple(given))):
+        check.columns_exist(what, names, everywhere)
     never = [name for name, value in given.items() if value == 0]
     removed = [name for name in given if name not in files.released.columns and name not in never]
     lacking = [name for name in given if name not in files.intruder.columns and name not in (*never, *removed)]

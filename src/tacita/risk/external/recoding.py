@@ -1,7 +1,7 @@
 """Which released values an original value may become, learned from an original and its release, record by record.
 
-An intruder recodes what he knows as the release does: classes, top codes and rounding must not read as protection. Where
-values were exchanged for wrong ones nothing of the kind can be learned, and he compares them as they are.
+An intruder recodes what he knows as the release does: classes, top codes and rounding must not read as protection.
+Where values were exchanged for wrong ones nothing of the kind can be learned, and he compares them as they are.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ def recoded_categories(original: Ints, released: Ints, size: int, perturbed: boo
         become, recoded = _most_frequent(x, y, times, size)
         return Categories(np.zeros(size, np.int64), (become,), recoded, exchanged=True)
     strange = itself[~np.isin(itself, x)]
-    become = []
+    found: list[Ints] = []
     for number in range(int(levels[y].max()) + 1):
         here = levels[y] == number
         to = np.full(size, -1)
         to[strange[levels[strange] == number]] = strange[levels[strange] == number]
         to[x[here]] = y[here]
-        become.append(to)
-    return Categories(levels, tuple(become), recoded=True, exchanged=False)
+        found.append(to)
+    return Categories(levels, tuple(found), recoded=True, exchanged=False)
 
 
 def _levels(x: Ints, y: Ints, size: int) -> Ints | None:
