@@ -71,8 +71,8 @@ class ExternalRisk(Result):
     def limited(self, figure: str = "expected") -> float:
         """The figure that a policy limits, as a share of the records of the intruder's file.
 
-        `paired`, `true`, `unique`, `expected`, or `highest`, the greatest probability of a right guess: that few records
-        are unique does not talk it down. NaN where nobody knows who is who.
+        `paired`, `true`, `unique`, `expected`, or `highest`, the greatest probability of a right guess: that few
+        records are unique does not talk it down. NaN where nobody knows who is who.
         """
         return self.figures_of_file.share(check.one_of("figure of external_risk", figure, KINDS))
 
