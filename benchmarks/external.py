@@ -21,7 +21,7 @@ TARGETS = {
 
 
 def _survey(records: int, numbers: bool) -> tuple[Any, Any, Any]:
-    """The accident survey and a release of it, with a third of the cells of a key suppressed and the numbers noisy."""
+    """The accident survey and a release of it: 5 % of the cells of four keys suppressed, the numbers noisy."""
     import numpy as np
 
     import tacita as tc

@@ -45,7 +45,9 @@ def categories_agree(
         if any(y == x for _, y in shown):
             return {x}
         most = Counter(to).most_common()[0][1]
-        return {min((y for y, times in Counter(to).items() if times == most), key=order.index)}
+        first = min((y for y, times in Counter(to).items() if times == most), key=order.index)
+        # What it became is another kind of value, or else the value is gone.
+        return {x} if any(each == first for each, _ in shown) else {first}
 
     def agree(x: Any, y: Any) -> bool:
         if y is None:

@@ -30,6 +30,10 @@ class Level(NamedTuple):
     last: Ints | None = None
     """The last place; None: with the first one only."""
 
+    def of_rows(self, rows: Ints) -> Level:
+        """The same for some records of the intruder's file."""
+        return Level(self.first[rows], None if self.last is None else self.last[rows])
+
     def agrees(self, rows: Ints, place: Ints) -> Bools:
         """Whether some records of the intruder's file agree with some places, one by one."""
         first = self.first[rows]
@@ -72,20 +76,37 @@ def pair_sums(variables: Sequence[Compared], size: int, amounts: Ints, progress:
 
     Amounts are columns of whole numbers by released record, so that sums are exact.
     """
-    sums = np.zeros((size, amounts.shape[1]), dtype=np.int64)
-    levels = [len(each.levels) for each in variables]
-    number = combined([each.level for each in variables], levels, len(amounts))
+    once, again = _distinct(variables, size)
+    few = [[None if level is None else level.of_rows(once) for level in each.levels] for each in variables]
+    sums = np.zeros((len(once), amounts.shape[1]), dtype=np.int64)
+    number = combined([each.level for each in variables], [len(each.levels) for each in variables], len(amounts))
     order = np.argsort(number, kind="stable")
     starts = np.flatnonzero(np.diff(number[order], prepend=-1))
     for at, rows in enumerate(np.split(order, starts[1:])):
         progress(at / len(starts), "looking for records that agree")
         asked = [
-            (each.place[rows], level) for each in variables if (level := each.levels[each.level[rows[0]]]) is not None
+            (each.place[rows], level)
+            for each, levels in zip(variables, few, strict=True)
+            if (level := levels[each.level[rows[0]]]) is not None
         ]
-        who = _who_agrees_somewhere([level for _, level in asked], size)
+        who = _who_agrees_somewhere([level for _, level in asked], len(once))
         if len(who):
             sums[who] += _of_pattern(asked, who, amounts[rows])
-    return sums
+    return sums[again]
+
+
+def _distinct(variables: Sequence[Compared], size: int) -> tuple[Ints, Ints]:
+    """Records of the intruder's file that agree with other places each, in order; and by record the one like it."""
+    columns = [
+        column + 1
+        for each in variables
+        for level in each.levels
+        if level is not None
+        for column in (level.first, level.last)
+        if column is not None
+    ]
+    numbers = combined(columns, [int(column.max()) + 1 for column in columns], size)
+    return np.unique(numbers, return_index=True, return_inverse=True)[1:]
 
 
 def _who_agrees_somewhere(levels: list[Level], size: int) -> Ints:
@@ -99,32 +120,41 @@ def _of_pattern(asked: list[tuple[Ints, Level]], who: Ints, amounts: Ints) -> In
     """Sums for some records of the intruder's file over the released records of one pattern."""
     equal = [(place, level.first[who]) for place, level in asked if level.last is None]
     ranged = [(place, level.first[who], level.last[who]) for place, level in asked if level.last is not None]
-    count = len(amounts)
-    both = [np.concatenate(pair) for pair in equal]
-    numbers = combined(both, [int(column.max()) + 1 for column in both], count + len(who))
-    group, wanted = numbers[:count], numbers[count:]
-    if not ranged:
-        return sums_between(group, amounts, wanted, wanted)
+    sizes = [int(max(place.max(), first.max())) + 1 for place, first in equal]
+    # Both files at once: numbers of many variables are folded together.
+    numbers = combined([np.concatenate(pair) for pair in equal], sizes, len(amounts) + len(who))
+    group, wanted = numbers[: len(amounts)], numbers[len(amounts) :]
     different, group = np.unique(group, return_inverse=True)
     at = np.minimum(np.searchsorted(different, wanted), len(different) - 1)
     there = np.flatnonzero(different[at] == wanted)
     sums = np.zeros((len(who), amounts.shape[1]), dtype=np.int64)
-    asked_for = [at[there], *(column[there] for _, first, last in ranged for column in (first, last))]
+    if not ranged:
+        sums[there] = sums_between(group, amounts, np.arange(len(different)), np.arange(len(different)))[at[there]]
+        return sums
+    columns = [at[there], *(column[there] for _, first, last in ranged for column in (first, last))]
     # Records that ask for the same range of the same group are looked up once.
-    again = combined(asked_for, [int(column.max(initial=0)) + 1 for column in asked_for], len(there))
-    _, once, inverse = np.unique(again, return_index=True, return_inverse=True)
-    wanted, *ends = (column[once] for column in asked_for)
-    if len(ranged) == 1:
-        place, width = ranged[0][0], int(max(ranged[0][0].max(), ends[1].max(initial=0))) + 1
-        found = sums_between(group * width + place, amounts, wanted * width + ends[0], wanted * width + ends[1])
-    else:
-        from tacita.risk.external.boxes import sums_in_boxes
-
-        points = np.column_stack([group, *(place for place, _, _ in ranged)]).astype(np.float64)
-        low, high = (np.column_stack([wanted, *ends[side::2]]).astype(np.float64) for side in (0, 1))
-        found = sums_in_boxes(points, amounts, low, high) if len(low) else sums[:0]
-    sums[there] = found[inverse]
+    same = combined(columns, [int(column.max(initial=0)) + 1 for column in columns], len(there))
+    _, once, again = np.unique(same, return_index=True, return_inverse=True)
+    wanted, *ends = (column[once] for column in columns)
+    sums[there] = _in_ranges(group, [place for place, _, _ in ranged], amounts, wanted, ends[::2], ends[1::2])[again]
     return sums
+
+
+def _in_ranges(
+    group: Ints, places: list[Ints], amounts: Ints, wanted: Ints, first: list[Ints], last: list[Ints]
+) -> Ints:
+    """Sums over the released records of a wanted group whose places are in ranges."""
+    if not len(wanted):
+        return np.zeros((0, amounts.shape[1]), dtype=np.int64)
+    if len(places) == 1:
+        width = int(max(places[0].max(), last[0].max())) + 1
+        return sums_between(group * width + places[0], amounts, wanted * width + first[0], wanted * width + last[0])
+    from tacita.risk.external.boxes import sums_in_boxes
+
+    points, low, high = (
+        np.column_stack(columns).astype(np.float64) for columns in ([group, *places], [wanted, *first], [wanted, *last])
+    )
+    return sums_in_boxes(points, amounts, low, high)
 
 
 def sums_between(values: Ints, amounts: Ints, low: Ints, high: Ints) -> Ints:

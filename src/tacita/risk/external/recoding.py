@@ -78,12 +78,11 @@ def _levels(x: Ints, y: Ints, size: int) -> Ints | None:
 
 
 def _most_frequent(x: Ints, y: Ints, times: Ints, size: int) -> tuple[Ints, bool]:
-    """Codes that stand in the release as they are; one that does not is taken for what it became most often."""
+    """Codes as they are; one that is not released any more and mostly became a new code is taken for that."""
     become = np.arange(size)
-    released = np.isin(become, y)
     order = np.lexsort((y, -times, x))
     first = order[np.flatnonzero(np.diff(x[order], prepend=-1))]
-    gone = first[~released[x[first]]]
+    gone = first[~np.isin(x[first], y) & ~np.isin(y[first], x)]
     become[x[gone]] = y[gone]
     return become, bool(len(gone))
 

@@ -88,16 +88,19 @@ def _common_codes(files: Files, name: str) -> tuple[Ints, Ints, Ints]:
 
     The original may lack the variable: then it has no codes.
     """
-    listed = [files.intruder, files.released]
     there = name in files.original.columns
-    listed += [files.original] if there else []
+    apart = there and files.original is not files.intruder
+    listed = [files.intruder, files.released, *([files.original] if apart else [])]
     applied = tuple(code for data in listed for code in _declared(data, name))
     columns = [visible_categories(data, name, applied) for data in listed]
-    kinds = [{_kind(value) for value in column.values if value != ""} for column in columns]
-    if len(kinds[0] | kinds[-1]) > 1 or (files.own is None and len(kinds[0] | kinds[1]) > 1):
+    # What the release holds instead can be learned where records of both are known; otherwise all must be alike.
+    alike = columns[::2] if there and files.own is not None else columns
+    if len({_kind(value) for column in alike for value in column.values if value != ""}) > 1:
         raise TacitaError(f"column {name!r} must hold the same kind of values in both files; it does not.")
     known, released, *original = _numbered(columns)
-    return known, original[0] if there else np.zeros(0, np.int64), released
+    if apart:
+        return known, original[0], released
+    return known, known if there else np.zeros(0, np.int64), released
 
 
 def _declared(data: Data, name: str) -> tuple[Any, ...]:
