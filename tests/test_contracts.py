@@ -156,6 +156,17 @@ EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {
         {"tolerance": {"income": 200.0}},
         {"block": ["sex"], "false_links": 0.2, "missed_links": 0.1, "engine": "tacita", **LINK},
     ),
+    "external_risk": (
+        {},
+        {"variables": ["region", "income", "w"], "intruder": ORIGINAL, "tolerance": 0.2, "suppressed": "any"},
+        {"known": {"region": 0.5, "disease": 0.1}, "weighted": True},
+        {
+            "known": dict.fromkeys(["region", "sex", "age", "income", "disease", "w", "hid"], 0.5),
+            "draws": 20,
+            "seed": 3,
+            "unit": "id",
+        },
+    ),
     "interval_disclosure": ({}, {"k": 0.2, "keys": ["income", "w"], "unit": "id"}),
     "rank_interval_disclosure": ({}, {"widths": [2, 20], "keys": ["income", "w"], "unit": "id"}),
     "robust_interval_disclosure": (
@@ -509,6 +520,12 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
     ],
     "one_to_one_linkage": [({"gap": -1}, "gap must be at least 0; got -1.")],
     "probabilistic_linkage": [({"false_links": 2}, "false_links must be in [0, 1]; got 2.")],
+    "external_risk": [
+        ({"tolerance": 1.0}, "tolerance must be in [0, 1); got 1.0."),
+        ({"suppressed": "some"}, "suppressed must be one of 'level', 'any'; got 'some'."),
+        ({"known": {"sexx": 0.5}}, "known not in the data: 'sexx'. Did you mean 'sex'?"),
+        ({"intruder": 5}, "data must be a path or a pandas, Polars or Arrow table; got int."),
+    ],
     "interval_disclosure": [({"k": -1}, "k must be at least 0; got -1.")],
     "rank_interval_disclosure": [
         ({"widths": [-1]}, "widths must be one or more percentages of at least 0; got [-1.0].")

@@ -78,6 +78,7 @@ _HOMES = {
     "EditRule": "tacita.rules",
     "Total": "tacita.rules",
     "log_noise": "tacita.data.demo.masking",
+    "intruder_file": "tacita.risk.external.intruder_file",
     "save": "tacita.plots.save",
     "TacitaError": "tacita.check",
     "TacitaWarning": "tacita.check",
@@ -145,6 +146,7 @@ if TYPE_CHECKING:
     from tacita.release.plan import Plan as Plan
     from tacita.release.project import Project as Project
     from tacita.release.release import Release as Release
+    from tacita.risk.external.intruder_file import intruder_file as intruder_file
     from tacita.rules import EditRule as EditRule
     from tacita.rules import Rules as Rules
     from tacita.rules import Total as Total

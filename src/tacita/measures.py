@@ -67,6 +67,7 @@ INDEX = {
     "distance_linkage": Indexed("tacita.risk.linkage.distance_linkage"),
     "one_to_one_linkage": Indexed("tacita.risk.linkage.one_to_one_linkage"),
     "probabilistic_linkage": Indexed("tacita.risk.linkage.probabilistic_linkage"),
+    "external_risk": Indexed("tacita.risk.external.external_risk"),
     "interval_disclosure": Indexed("tacita.risk.interval.interval_disclosure"),
     "rank_interval_disclosure": Indexed("tacita.risk.interval.rank_interval_disclosure"),
     "robust_interval_disclosure": Indexed("tacita.risk.interval.robust_interval_disclosure"),

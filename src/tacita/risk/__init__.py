@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tacita.risk.confidentiality_plot.interval_confidentiality import (
         interval_confidentiality as interval_confidentiality,
     )
+    from tacita.risk.external.external_risk import external_risk as external_risk
     from tacita.risk.identity.attackers import attackers as attackers
     from tacita.risk.identity.benchmark import benchmark as benchmark
     from tacita.risk.identity.household_risk import household_risk as household_risk
