@@ -499,7 +499,7 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
     "confidentiality": [({"alpha": 1}, "alpha must be in (0, 1); got 1.")],
     "confidentiality_sets": [({"key_sets": [["incom"]]}, "keys not in the data: 'incom'. Did you mean 'income'?")],
     "confidentiality_alphas": [({"alphas": [2]}, "alphas must be in (0, 1); got 2.")],
-    "categorical_confidentiality": [({"unit": "best"}, "unit must be one of 'value', 'sd', 'mad'; got 'best'.")],
+    "categorical_confidentiality": [({"unit": "best"}, "unit must be one of 'value', 'sd', 'mad', 'range'; got 'best'.")],
     "interval_confidentiality": [
         ({"intervals": {"income": ("lower", "uper")}}, "intervals not in the data: 'uper'. Did you mean 'upper'?")
     ],
