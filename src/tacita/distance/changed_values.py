@@ -17,10 +17,13 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.change import nominal_change, numeric_change, numeric_unit, ordinal_change, range_change
 from tacita.distance.comparison import check_sizes, common_codes
-from tacita.distance.covered import class_losses, follows_rule
+from tacita.distance.covered import class_losses, follows_rule, pairs_of_codes
 
 RECODES = ("recoding", "top coding", "bottom coding", "rounding")
 """Mechanisms after which a released value stands for a class of original ones."""
+MISSING = ("published", "sdcmicro")
+"""What a missing ordinal or numeric value counts: as published, or as in sdcMicro, where a value in one file and none in
+the other are as far apart as any two of the variable, whichever is missing."""
 
 
 class Change(NamedTuple):
@@ -47,22 +50,38 @@ class Values(NamedTuple):
     """Of ordered values: how many there are."""
 
 
-def changed_values(first: Data, second: Data, name: str, unit: str, classes: bool | None = None) -> tuple[Change, Floats]:
+def changed_values(
+    first: Data, second: Data, name: str, unit: str, classes: bool | None = None, missing: str = "published"
+) -> tuple[Change, Floats]:
     """How a variable was changed, and d by record; the records of both files side by side.
 
     `classes`: whether released values stand for classes; None: as the mechanisms of the release or the files say.
+    `missing`: what missing values count, as in `MISSING`.
     """
+    scale: str = first.scale(name)
+    # Numbers are compared faster than this, and looked at for infinite ones.
+    if classes is None and scale != "numeric" and _untouched(first, second, name):
+        return Change(name, scale, 0, 0, 0.0), np.zeros(len(first))
     values = values_of_both(first, second, name)
     if values is None or (classes is None and _was_recoded(second, name, values)) or classes:
         return _recoded(first, second, name, values)
     x, y, scale = values.x, values.y, values.scale
     if scale == "nominal":
-        loss, scale = _nominal(first, second, name, values)
+        loss, scale = _nominal(second, name, values)
     elif scale == "ordinal":
         loss = ordinal_change(x, y, values.size)
     else:
         loss = numeric_loss_of(name, x, y, unit)
+    if missing == "sdcmicro" and scale in ("ordinal", "numeric"):
+        loss = np.where(np.isnan(x) ^ np.isnan(y), 1.0 if scale == "ordinal" else _farthest(x, y, unit), loss)
     return _change(name, scale, x, y, loss), loss
+
+
+def _untouched(first: Data, second: Data, name: str) -> bool:
+    """Whether the column is the same in both files, and means the same."""
+    known = first.variable(name), second.variable(name)
+    told = [(each.missing, each.missing_ranges, each.not_applicable, each.order) for each in known]
+    return told[0] == told[1] and not frame.different(first.table[name], second.table[name]).any()
 
 
 def numeric_loss_of(name: str, x: Floats, y: Floats, unit: str) -> Floats:
@@ -73,6 +92,16 @@ def numeric_loss_of(name: str, x: Floats, y: Floats, unit: str) -> Floats:
             return np.zeros(len(x))
         raise TacitaError(f"column {name!r} has no spread to measure its changes in; choose unit='value'.")
     return range_change(x, y) if unit == "range" else numeric_change(x, y, spread)
+
+
+def _farthest(x: Floats, y: Floats, unit: str) -> float:
+    """The loss between the ends of both columns that are farthest apart."""
+    shown = [each[~np.isnan(each)] for each in (x, y)]
+    if not all(map(len, shown)):
+        return 1.0
+    (low, high), (least, most) = ((each.min(), each.max()) for each in shown)
+    reach = max(abs(least - high), abs(most - low)) / (numeric_unit(x, unit) or 1.0)
+    return float(min(reach, 1.0) if unit == "range" else 2.0 / np.pi * np.arctan(reach))
 
 
 def values_of_both(first: Data, second: Data, name: str) -> Values | None:
@@ -110,17 +139,11 @@ def _was_recoded(second: Data, name: str, values: Values) -> bool:
         return False
     if any(each.kind in RECODES for each in done):
         return True
-    codes = _places(values.x, values.y)
-    return follows_rule(*codes, ordered=values.scale != "nominal")
-
-
-def _places(x: Floats, y: Floats) -> tuple[Ints, Ints]:
-    """Numbers as codes of the values of both columns, 0 where missing."""
-    both = np.concatenate([x, y])
-    shown = ~np.isnan(both)
-    codes = np.zeros(len(both), dtype=np.int64)
-    codes[shown] = np.unique(both[shown], return_inverse=True)[1].reshape(-1) + 1
-    return codes[: len(x)], codes[len(x) :]
+    x, y = values.x, values.y
+    if values.scale == "numeric":
+        codes, _ = _codes(np.concatenate([x, y]))
+        return follows_rule(codes[: len(x)], codes[len(x) :], ordered=True)
+    return follows_rule(_from_one(x), _from_one(y), ordered=values.scale == "ordinal")
 
 
 def _codes(x: Floats) -> tuple[Ints, Floats]:
@@ -132,20 +155,35 @@ def _codes(x: Floats) -> tuple[Ints, Floats]:
     return codes, values
 
 
-def _nominal(first: Data, second: Data, name: str, values: Values) -> tuple[Floats, str]:
-    """0 or 1; a category that the original does not have covers what stands behind it."""
+def _from_one(places: Floats) -> Ints:
+    """Places from 0, NaN where missing, as codes from 1, 0 where missing."""
+    return np.nan_to_num(places + 1.0, nan=0.0).astype(np.int64)
+
+
+def _nominal(second: Data, name: str, values: Values) -> tuple[Floats, str]:
+    """0 or 1; a category that the original does not have covers those that stand behind it, if they are several."""
     x, y = values.x, values.y
     loss = nominal_change(x, y)
-    (own, _), (codes, categories) = _codes(x), _codes(y)
-    fresh = ~np.isin(categories, x)
-    if not fresh.any() or second.variable(name).perturbed:
+    if second.variable(name).perturbed:
         return loss, "nominal"
-    new = np.concatenate([[False], fresh])[codes]
-    pairs = np.unique(codes[new & (own > 0)] * (int(own.max(initial=0)) + 1) + own[new & (own > 0)])
-    several = np.bincount(pairs // (int(own.max(initial=0)) + 1), minlength=len(categories) + 1)[codes] > 1
-    if not (new & several).any():
+    own, codes = _from_one(x), _from_one(y)
+    size = int(max(own.max(initial=0), codes.max(initial=0))) + 1
+    fresh = (np.bincount(own, minlength=size) == 0) & (np.bincount(codes, minlength=size) > 0)
+    fresh[0] = False
+    if not fresh.any():
         return loss, "nominal"
-    return np.where(new & several & (own > 0), class_losses(own, codes), loss), "recoded"
+    classes = fresh & (np.bincount(pairs_of_codes(own, codes)[1], minlength=size) > 1)
+    if not classes.any():
+        return loss, "nominal"
+    return np.where(classes[codes] & (own > 0), class_losses(_dense(own), codes), loss), "recoded"
+
+
+def _dense(codes: Ints) -> Ints:
+    """Codes without gaps, 0 still 0: categories that only the other file has are not counted."""
+    occurs = np.bincount(codes) > 0
+    occurs[0] = True
+    dense: Ints = (np.cumsum(occurs) - 1)[codes]
+    return dense
 
 
 def _recoded(first: Data, second: Data, name: str, values: Values | None) -> tuple[Change, Floats]:
