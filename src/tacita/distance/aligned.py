@@ -41,12 +41,3 @@ def aligned(original: Any, released: Any) -> Aligned:
     was, now, new = shared_records(first, second, None)
     order = np.argsort(was, kind="stable")
     return Aligned(first.take(was[order]), second.take(now[order]), new, now[order])
-
-
-def aligned_by_number(original: Any, released: Any) -> Aligned:
-    """The same in the order of the record numbers: sums over records do not depend on the order of the files."""
-    first, second, new, rows = aligned(original, released)
-    if (np.diff(first.record) > 0).all():
-        return Aligned(first, second, new, rows)
-    order = np.argsort(first.record, kind="stable")
-    return Aligned(first.take(order), second.take(order), new, rows[order])

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import numpy as np
 
 from tacita import check
-from tacita.arrays import Floats
+from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.distance.aligned import aligned_by_number
+from tacita.distance.aligned import aligned
 from tacita.distance.comparison import check_sizes
 from tacita.distance.truth import new_records_caution
 from tacita.keys.table import survey_weights
@@ -35,6 +35,12 @@ class Files:
     new: int
     """Released records that are not in the original."""
     weighted: bool
+    given: Ints
+    """By record in the order of the original as it was given: its place in that of the numbers."""
+
+    def as_given(self, values: Any) -> Any:
+        """Figures by record, in the order of the original as it was given."""
+        return values[self.given]
 
     @cached_property
     def weights(self) -> Floats | None:
@@ -94,9 +100,16 @@ class Files:
 
 
 def compared_files(original: Any, released: Any, scenario: Scenario, *, weighted: bool) -> Files:
-    """Both files record by record."""
-    first, second, new, _ = aligned_by_number(original, released)
-    return Files(first, second, checked(scenario), len(Data.of(original)) - len(first), new, weighted)
+    """Both files record by record; what the scenario names is in the original."""
+    checked(scenario).check_against(Data.of(original))
+    first, second, new, _ = aligned(original, released)
+    dropped = len(Data.of(original)) - len(first)
+    order = np.argsort(first.record, kind="stable")
+    given = np.empty_like(order)
+    given[order] = np.arange(len(order))
+    if (order[1:] < order[:-1]).any():
+        first, second = first.take(order), second.take(order)
+    return Files(first, second, scenario, dropped, new, weighted, given)
 
 
 def identifying(scenario: Scenario) -> set[str]:

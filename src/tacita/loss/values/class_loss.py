@@ -162,8 +162,8 @@ def class_loss(
     return ClassLoss(
         keys=tuple(_of_key(name, *pair, part) for name, pair, part in zip(names, codes, parts, strict=True)),
         figures_of_file=_figures(codes, parts),
-        record=files.original.record,
-        loss=np.mean([np.nan_to_num(each.granularity, nan=0.0) for each in parts], axis=0),
+        record=files.as_given(files.original.record),
+        loss=files.as_given(np.mean([np.nan_to_num(each.granularity, nan=0.0) for each in parts], axis=0)),
         cautions=(*files.cautions, *((said,) if perturbed else ())),
     )
 

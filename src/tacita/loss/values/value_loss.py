@@ -182,8 +182,8 @@ def value_loss(
         total += loss
     return ValueLoss(
         changes=tuple(changes),
-        record=files.original.record,
-        loss=np.minimum(total / len(names), 1.0),
+        record=files.as_given(files.original.record),
+        loss=files.as_given(np.minimum(total / len(names), 1.0)),
         overall=float(np.mean([each.loss for each in changes])),
         unit=unit,
         weights=files.scenario.weight if files.weights is not None else None,
