@@ -174,6 +174,18 @@ EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {
         {"keys": ["income", "w"], "k": 0.5, "k2": 0.3, "least": 2, "scale": "original", "seed": 4, "unit": "id"},
         {"keys": ["income", "w"], "covariance": [[1.0, 0.2], [0.2, 1.0]]},
     ),
+    "value_loss": (
+        {},
+        {"variables": ["income", "region"], "unit": "range", "recoded": ["region"], "weighted": True},
+        {"unit": "sd", "missing": "sdcmicro"},
+    ),
+    "correlation_loss": (
+        {"variables": ["income", "w"]},
+        {"variables": ["income", "w"], "method": "kendall", "weighted": False},
+    ),
+    "numeric_loss": ({}, {"variables": ["income", "w"], "robust": True, "seed": 3, "weighted": False}),
+    "class_loss": ({}, FEWER),
+    "variance_loss": ({}, {"variables": ["income", "w"], "by": ["sex"], "weighted": False}),
 }
 """By measure: options with which it is measured, between them every option that it has."""
 
@@ -510,7 +522,7 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
     "confidentiality": [({"alpha": 1}, "alpha must be in (0, 1); got 1.")],
     "confidentiality_sets": [({"key_sets": [["incom"]]}, "keys not in the data: 'incom'. Did you mean 'income'?")],
     "confidentiality_alphas": [({"alphas": [2]}, "alphas must be in (0, 1); got 2.")],
-    "categorical_confidentiality": [({"unit": "best"}, "unit must be one of 'value', 'sd', 'mad'; got 'best'.")],
+    "categorical_confidentiality": [({"unit": "best"}, "unit must be one of 'value', 'sd', 'mad', 'range'; got 'best'.")],
     "interval_confidentiality": [
         ({"intervals": {"income": ("lower", "uper")}}, "intervals not in the data: 'uper'. Did you mean 'upper'?")
     ],
@@ -531,6 +543,14 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"widths": [-1]}, "widths must be one or more percentages of at least 0; got [-1.0].")
     ],
     "robust_interval_disclosure": [({"scale": "best"}, "scale must be one of 'own', 'original'; got 'best'.")],
+    "value_loss": [
+        ({"unit": "best"}, "unit must be one of 'value', 'sd', 'mad', 'range'; got 'best'."),
+        ({"variables": ["agee"]}, "variables not in the data: 'agee'. Did you mean 'age'?"),
+    ],
+    "correlation_loss": [({"method": "best"}, "method must be one of 'pearson', 'kendall'; got 'best'.")],
+    "numeric_loss": [({"robust": "some"}, "robust must be true or false; got 'some'.")],
+    "class_loss": [({"keys": ["agee"]}, "keys of the original file not in the data: 'agee'. Did you mean 'age'?")],
+    "variance_loss": [({"by": ["sexx"]}, "variables of the original file not in the data: 'sexx'. Did you mean 'sex'?")],
 }
 
 

@@ -71,6 +71,11 @@ INDEX = {
     "interval_disclosure": Indexed("tacita.risk.interval.interval_disclosure"),
     "rank_interval_disclosure": Indexed("tacita.risk.interval.rank_interval_disclosure"),
     "robust_interval_disclosure": Indexed("tacita.risk.interval.robust_interval_disclosure"),
+    "value_loss": Indexed("tacita.loss.values.value_loss"),
+    "correlation_loss": Indexed("tacita.loss.numbers.correlation_loss"),
+    "numeric_loss": Indexed("tacita.loss.numbers.numeric_loss"),
+    "class_loss": Indexed("tacita.loss.values.class_loss"),
+    "variance_loss": Indexed("tacita.loss.numbers.variance_loss"),
 }
 """Tacita's own measures, in the order in which they are shown."""
 MEASURES = {name: each.module for name, each in INDEX.items()}

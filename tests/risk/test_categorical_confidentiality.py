@@ -104,19 +104,20 @@ def test_missing_rule_decides() -> None:
     assert found.rule == "wildcard"
 
 
-def test_recoded_values_are_changed_and_said_so() -> None:
+def test_recoded_values_lose_what_their_class_covers() -> None:
+    """20 of the 50 years in one class, 10 in the other; a suppressed value covers all of them."""
     original, _ = survey()
     classes = original.with_columns({"age": ["young", "young", "young", "old", "old", None]})
     found = tc.risk.categorical_confidentiality(original, classes, tc.Scenario(keys=["age"]), k=2)
-    assert found.loss.tolist() == [1.0] * 6
+    assert found.loss.tolist() == [0.4, 0.4, 0.4, 0.2, 0.2, 1.0]
     assert found.changes[0].scale == "recoded"
-    assert found.cautions[0].startswith("'age' has values of another kind or order than in the original file")
+    assert found.cautions[0].startswith("'age' was recoded: a value loses the share of the variable")
     assert f"caution: {found.cautions[0]}" in str(found)
     order = pl.Enum(["low", "middle", "high"])
     ordered = pl.DataFrame({"level": pl.Series(["low", "middle", "high"], dtype=order)})
     fewer = pl.DataFrame({"level": ["low", "above", "above"]})
     found = tc.risk.categorical_confidentiality(ordered, fewer, tc.Scenario(keys=["level"]), k=2)
-    assert (found.changes[0].scale, found.loss.tolist()) == ("recoded", [0.0, 1.0, 1.0])
+    assert (found.changes[0].scale, found.loss.tolist()) == ("recoded", [0.0, 0.5, 0.5])
 
 
 def test_microaggregated_numbers_lie_on_a_line_at_the_group_size() -> None:
@@ -142,10 +143,11 @@ def test_released_records_are_matched_by_number() -> None:
 
 def test_messages() -> None:
     original, released = survey()
+    released = released.with_columns({"w": [9.0] * 6})
     scenario = tc.Scenario(keys=["sex"])
     for words, message in [
         ({"k": 0}, "k must be at least 1; got 0."),
-        ({"unit": "metre"}, "unit must be one of 'value', 'sd', 'mad'; got 'metre'."),
+        ({"unit": "metre"}, "unit must be one of 'value', 'sd', 'mad', 'range'; got 'metre'."),
         ({"variables": ["agee"]}, "variables of the original file not in the data: 'agee'. Did you mean 'age'?"),
         ({"policy": tc.Policy(k=None)}, "the policy has no k, so nothing is unsafe; pass k=."),
         (

@@ -344,7 +344,9 @@ def _is_called_for(name: str, context: Context, asked: Mapping[str, Any], limite
 def _measured(measure: Measure, context: Context, options: Mapping[str, Any], progress: Progress) -> Result:
     given = checked_measure_options(measure.name, options)
     known = {each.name for each in measure.parameters}
-    usual = {name: value for name, value in context.how.items() if name in known and value is not None}
+    # How individual risk is measured says nothing of a loss with an option of the same name.
+    how = context.how if measure.kind == "risk" else {}
+    usual = {name: value for name, value in how.items() if name in known and value is not None}
     usual |= {"policy": context.policy} if "policy" in known else {}
     files = (context.data,) if measure.files == 1 else (context.original, context.data)
     if measure.takes_progress:

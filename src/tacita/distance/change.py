@@ -9,9 +9,9 @@ import numpy as np
 
 from tacita.arrays import Floats
 
-UNITS = ("value", "sd", "mad")
-"""What a numeric difference is measured in: the variable's own unit, its standard deviation, or its median absolute
-deviation."""
+UNITS = ("value", "sd", "mad", "range")
+"""What a numeric difference is measured in: the variable's own unit, its standard deviation, its median absolute
+deviation, or its range."""
 
 
 def nominal_change(x: Floats, y: Floats) -> Floats:
@@ -49,9 +49,23 @@ def numeric_change(x: Floats, y: Floats, unit: float = 1.0) -> Floats:
     return _with_missing(x, y, changed, gone)
 
 
+def range_change(x: Floats, y: Floats) -> Floats:
+    """|x - y| as a share of the range of x, at most 1; suppressed: to the farther end.
+
+    >>> range_change(np.array([1.0, 2.0, 9.0]), np.array([1.0, 4.0, np.nan])).tolist()
+    [0.0, 0.25, 1.0]
+    """
+    shown = x[~np.isnan(x)]
+    if not len(shown):
+        return _with_missing(x, y, np.zeros(len(x)), np.zeros(len(x)))
+    low, high = shown.min(), shown.max()
+    width = float(high - low) or 1.0
+    return _with_missing(x, y, np.minimum(np.abs(x - y) / width, 1.0), np.maximum(x - low, high - x) / width)
+
+
 def numeric_unit(x: Floats, kind: str) -> float:
-    """The unit of a numeric difference (`UNITS`): 1, the standard deviation (n - 1), or the median absolute deviation
-    times 1.4826; NaN or 0 where there is no spread.
+    """The unit of a numeric difference (`UNITS`): 1, the standard deviation (n - 1), the median absolute deviation times
+    1.4826, or the range; NaN or 0 where there is no spread.
 
     >>> round(numeric_unit(np.array([1.0, 2.0, 4.0, np.nan]), "mad"), 4)
     1.4826
@@ -61,6 +75,8 @@ def numeric_unit(x: Floats, kind: str) -> float:
     shown = x[~np.isnan(x)]
     if len(shown) < 2:
         return float("nan")
+    if kind == "range":
+        return float(np.ptp(shown))
     if kind == "sd":
         return float(shown.std(ddof=1)) if np.ptp(shown) > 0 else 0.0
     return float(1.4826 * np.median(np.abs(shown - np.median(shown))))

@@ -19,7 +19,7 @@ from tacita.plots.cloud import CELLS, MOST_POINTS
 from tacita.plots.internal.values import INTERNAL
 from tacita.plots.number_axis import NumberAxis, number_axis
 from tacita.plots.theme import INK, SAFE, themed
-from tacita.risk.confidentiality_plot.files import aligned
+from tacita.distance.aligned import aligned
 
 
 class _Pairs(NamedTuple):

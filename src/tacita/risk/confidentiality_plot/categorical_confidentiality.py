@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.distance.change import UNITS, nominal_change, numeric_change, numeric_unit, ordinal_change
-from tacita.distance.comparison import check_sizes, common_codes
+from tacita.distance.aligned import aligned
+from tacita.distance.change import UNITS
+from tacita.distance.changed_values import Change, changed_values
 from tacita.distance.truth import new_records_caution
 from tacita.keys.table import key_table
 from tacita.measures import measure
@@ -21,24 +22,9 @@ from tacita.parameters import AtLeast, Doc, OneOf
 from tacita.policy import checked_policy
 from tacita.progress import Progress, no_progress
 from tacita.result import Result, Table, percent
-from tacita.risk.confidentiality_plot.files import aligned
 from tacita.risk.confidentiality_plot.limits import Limits
 from tacita.risk.confidentiality_plot.options import PolicyLimits
 from tacita.scenario import Scenario, checked
-
-
-class Change(NamedTuple):
-    """How one variable was changed."""
-
-    variable: str
-    scale: str
-    """nominal, ordinal or numeric; recoded where the released file holds another kind of value."""
-    changed: int
-    """Records with another value, suppressed ones included."""
-    suppressed: int
-    """Records with a value in the original file and none in the released one."""
-    loss: float
-    """The mean of d over all records: lambda_j."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -83,8 +69,8 @@ class CategoricalConfidentiality(Result):
             return self.count_cautions
         return (
             *self.count_cautions,
-            f"{check.quoted(recoded)} has values of another kind or order than in the original file (recoded?), so a "
-            f"value counts as kept (d = 0) or changed (d = 1), not by how far it was moved.",
+            f"{check.quoted(recoded)} was recoded: a value loses the share of the variable that its class covers, as the "
+            f"two files show it (0: one value, 1: all of them).",
         )
 
     @property
@@ -95,6 +81,7 @@ class CategoricalConfidentiality(Result):
             "value": "in their own unit, on which the loss depends",
             "sd": "in standard deviations",
             "mad": "in median absolute deviations",
+            "range": "as a share of its range",
         }
         differences = (f"numeric differences of {', '.join(numeric)} {units[self.unit]}",) if numeric else ()
         return (*differences, f"missing values: {self.rule}")
@@ -173,8 +160,8 @@ def categorical_confidentiality(
     whatever was changed. Upwards stands the record's information loss, the mean of d over the `variables`, by
     default the keys: nominal 0 or 1, ordinal |difference of categories|/(categories - 1), numeric
     (2/pi) arctan|difference|, in the variable's own `unit`, in standard deviations (`sd`) or in median absolute
-    deviations (`mad`). A suppressed value counts 1, or as far as the farther end. A value where there was
-    none counts 1.
+    deviations (`mad`), or |difference| as a share of the `range`. A suppressed value counts 1, or as far as the farther
+    end. A value where there was none counts 1. A recoded value counts the share of the variable that its class covers.
 
     Records far up in the safe zone paid for their safety; unsafe ones at the bottom were never touched.
 
@@ -201,7 +188,7 @@ def categorical_confidentiality(
     progress(0.5, "comparing variables")
     check.columns_exist("variables of the original file", names, first.columns)
     check.columns_exist("variables of the released file", names, second.columns)
-    parts = [_change(first, second, name, unit) for name in names]
+    parts = [changed_values(first, second, name, unit) for name in names]
     return CategoricalConfidentiality(
         keys=table.keys,
         record=first.record,
@@ -215,55 +202,3 @@ def categorical_confidentiality(
         limits=Limits(k=limit, vertical=True),
         count_cautions=(*table.cautions, *new_records_caution(new)),
     )
-
-
-def _change(first: Data, second: Data, name: str, unit: str) -> tuple[Change, Floats]:
-    """How a variable was changed, and d by record."""
-    scale: str = first.scale(name)
-    x, y, kind = _values(first, second, name, scale)
-    if kind == "nominal" or kind == "recoded":
-        loss = nominal_change(x, y)
-    elif kind == "ordinal":
-        highest = max(float(np.nanmax(values, initial=0.0)) for values in (x, y))
-        loss = ordinal_change(x, y, max(len(first.variable(name).order), int(highest) + 1))
-    else:
-        for values in (x, y):
-            check_sizes(name, values)
-        spread = numeric_unit(x, unit)
-        if not spread > 0:
-            raise TacitaError(f"column {name!r} has no spread to measure its changes in; choose unit='value'.")
-        loss = numeric_change(x, y, spread)
-    gone = int((~np.isnan(x) & np.isnan(y)).sum())
-    different = int(((x != y) & ~(np.isnan(x) & np.isnan(y))).sum())
-    return Change(name, kind, different, gone, float(loss.mean())), loss
-
-
-def _values(first: Data, second: Data, name: str, scale: str) -> tuple[Floats, Floats, str]:
-    """A variable of both files as numbers that mean the same in both, NaN where missing, and its kind.
-
-    A released file that holds another kind of value, as classes written as text do, has no value in common with the
-    original: its values are then set apart from all of the original's. So are ordered categories with new names,
-    whose rank in the order is not known.
-    """
-    applied = (*first.variable(name).not_applicable, *second.variable(name).not_applicable)
-    if scale == "ordinal" and applied:
-        # Whoever the question does not apply to has no rank in the order of the answers.
-        first, second = (_missing_too(data, name, applied) for data in (first, second))
-    if scale == "ordinal" and frame.is_ordered(first.table, name):
-        known = set(first.coded(name).values)
-        if any(value not in known for value in second.coded(name).values):
-            return *common_codes(first, second, name), "recoded"
-    try:
-        if scale == "numeric":
-            return first.numbers(name), second.numbers(name), scale
-        return *common_codes(first, second, name, ordered=scale == "ordinal"), scale
-    except TacitaError:
-        x, y = (np.where(data.missing(name), np.nan, float(file)) for file, data in enumerate((first, second)))
-        return x, y, "recoded"
-
-
-def _missing_too(data: Data, name: str, codes: tuple[Any, ...]) -> Data:
-    """The data with codes for not applicable as missing values."""
-    known = data.variable(name)
-    declared = replace(known, missing=(*known.missing, *codes), not_applicable=())
-    return replace(data, variables={**data.variables, name: declared})

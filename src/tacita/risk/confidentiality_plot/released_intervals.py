@@ -20,7 +20,7 @@ from tacita.distance.truth import new_records_caution
 from tacita.progress import Progress
 from tacita.result import percent
 from tacita.risk.confidentiality_plot.confidentiality import confidentiality
-from tacita.risk.confidentiality_plot.files import Aligned
+from tacita.distance.aligned import Aligned
 from tacita.risk.confidentiality_plot.result import Confidentiality
 from tacita.scenario import Scenario
 

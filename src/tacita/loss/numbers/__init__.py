@@ -1,0 +1,1 @@
+"""Measures of what the numbers of a release tell less."""

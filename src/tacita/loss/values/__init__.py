@@ -1,0 +1,1 @@
+"""Measures of what the values of a release tell less."""
