@@ -24,6 +24,8 @@ from tacita.scenario import Scenario
 
 MOST_CATEGORIES = 30
 """So many classes of a variable are shown by themselves, unless said otherwise."""
+SAME = "0 the same, 1 nothing in common"
+"""What a distance means."""
 PAIRED = 4
 """Of so many categorical variables every two are paired, unless pairs are named."""
 
@@ -94,9 +96,7 @@ class BeforeAfter(Result):
         if not moved:
             return said
         most = max(moved, key=_distance)
-        return (
-            f"{said}, most of all {most.variable!r} (distance {number(most.distance)}; 0 the same, 1 nothing in common)"
-        )
+        return f"{said}, most of all {most.variable!r} (distance {number(most.distance)}; {SAME})"
 
     def sentences(self) -> list[str]:
         """What is compared, and how much associations changed."""
@@ -120,9 +120,10 @@ class BeforeAfter(Result):
         """Whether the figures may leave the office, and what is compared otherwise than one might think."""
         said = []
         if self.small:
+            places = check.counted(self.small, "bin, class or cell", "bins, classes or cells")
             said.append(
-                f"for internal use only: {check.counted(self.small, 'bin, class or cell', 'bins, classes or cells')} of "
-                f"the figures hold fewer than {LEAST_RECORDS} records; public=True puts such together."
+                f"for internal use only: {places} of the figures {'holds' if self.small == 1 else 'hold'} fewer than "
+                f"{LEAST_RECORDS} records; public=True puts such together."
             )
         if self.unclear:
             said.append(
@@ -192,10 +193,11 @@ def before_after(
 ) -> BeforeAfter:
     """The distributions of the variables of an original and of its release, as figures show them.
 
-    `variables`: all but identifiers and weight unless named. `by`: a variable whose classes are compared apart. `pairs`:
-    categorical variables for mosaics; every two of the first four unless named. `bins` and `categories`: the most
-    that are shown of a variable. `weighted`: by the scenario's weight where both files have it, unless said otherwise.
-    `public`: put together what one or two records decide. `unit`: a column that tells which records are the same.
+    `variables`: all but identifiers and weight unless named. `by`: a variable whose classes are compared apart.
+    `pairs`: categorical variables for mosaics; every two of the first four unless named. `bins` and `categories`: the
+    most that are shown of a variable. `weighted`: by the scenario's weight where both files have it, unless said
+    otherwise. `public`: put together what one or two records decide. `unit`: a column that tells which records are
+    the same.
 
     >>> import polars as pl
     >>> before = pl.DataFrame({"sex": ["f", "m", "f", "m", "f", "m"], "income": [1, 2, 3, 4, 5, 60]})
@@ -207,19 +209,15 @@ def before_after(
     bins, most = check.whole("bins", bins, 2), check.whole("categories", categories, 2)
     files = both_files(first, second, scenario, check.names("variables", variables) or None, by, unit, weighted, public)
     chosen = _pairs(pairs, files)
-    names = [*files.numbers, *files.classes]
     numbers: list[NumberComparison] = []
     classes: list[CategoryComparison] = []
-    for at, name in enumerate(names):
+    for at, name in enumerate(names := [*files.numbers, *files.classes]):
         progress(0.8 * at / len(names), f"comparing {name}")
         for group, rows in files.groups():
             if name in files.numbers:
                 numbers.append(_number(files, name, group, rows, bins, public))
             else:
-                compared = files.classes[name]._replace(
-                    original=files.classes[name].original[rows[0]], released=files.classes[name].released[rows[1]]
-                )
-                classes.append(compare_categories(name, group, compared, files.weights_of(rows), most, public))
+                classes.append(_category(files, name, group, rows, most, public))
     progress(0.8, "tables of pairs")
     tables = [cross_table(each, *(files.classes[name] for name in each), files.weights, public) for each in chosen]
     progress(0.9, "associations")
@@ -245,6 +243,14 @@ def _number(
     before, after = files.numbers[name]
     values = before[rows[0]], after[rows[1]]
     return compare_numbers(name, group, files.lines[name], values, files.weights_of(rows), bins, public)
+
+
+def _category(
+    files: BothFiles, name: str, group: str, rows: tuple[Ints, Ints], most: int, public: bool
+) -> CategoryComparison:
+    whole = files.classes[name]
+    here = whole._replace(original=whole.original[rows[0]], released=whole.released[rows[1]])
+    return compare_categories(name, group, here, files.weights_of(rows), most, public)
 
 
 def _pairs(given: Sequence[tuple[str, str]] | None, files: BothFiles) -> list[tuple[str, str]]:

@@ -32,7 +32,7 @@ UNCLEAR = 0.02
 
 @dataclass(frozen=True, eq=False)
 class BothFiles:
-    """The variables of two files. The rows of each are sorted by what they hold, so that no sum depends on their order."""
+    """The variables of two files, the rows of each sorted by what they hold: no sum depends on their order."""
 
     numbers: Mapping[str, tuple[Floats, Floats]]
     """By name the values in both files, NaN where missing."""
@@ -103,7 +103,8 @@ def both_files(
     names, removed = _names(original, released, scenario, variables, by)
     weights, because = _weights(original, released, scenario, weighted)
     was, now = _shared(original, released, unit)
-    numbers, classes = {}, {}
+    numbers: dict[str, tuple[Floats, Floats]] = {}
+    classes: dict[str, Classes] = {}
     for name in names:
         if _are_numbers(original, released, name):
             numbers[name] = original.numbers(name), released.numbers(name)
@@ -112,24 +113,16 @@ def both_files(
         else:
             classes[name] = common_classes(original, released, name, was, now)
     group = None if by is None else _grouped(common_classes(original, released, by, was, now), public)
-    lines = {name: number_line(*both) for name, both in numbers.items()}
     used = weights if weights is not None else (np.ones(len(original)), np.ones(len(released)))
-    orders = [
-        _order(
-            [
-                *(each[file] for each in numbers.values()),
-                *((each.original, each.released)[file] for each in (*classes.values(), *([group] if group else []))),
-                used[file],
-            ]
-        )
-        for file in (0, 1)
-    ]
+    every = [*classes.values(), *([] if group is None else [group])]
+    first = np.lexsort([*(each[0] for each in numbers.values()), *(each.original for each in every), used[0]])
+    second = np.lexsort([*(each[1] for each in numbers.values()), *(each.released for each in every), used[1]])
     return BothFiles(
-        numbers={name: (both[0][orders[0]], both[1][orders[1]]) for name, both in numbers.items()},
-        classes={name: _sorted(each, orders) for name, each in classes.items()},
-        group=None if group is None else _sorted(group, orders),
-        weights=(used[0][orders[0]], used[1][orders[1]]),
-        lines=lines,
+        numbers={name: (both[0][first], both[1][second]) for name, both in numbers.items()},
+        classes={name: _sorted(each, first, second) for name, each in classes.items()},
+        group=None if group is None else _sorted(group, first, second),
+        weights=(used[0][first], used[1][second]),
+        lines={name: number_line(*both) for name, both in numbers.items()},
         group_labels=() if group is None else group.labels,
         weighted=weights is not None,
         removed=removed,
@@ -207,9 +200,5 @@ def _grouped(given: Classes, public: bool) -> Classes:
     return given._replace(labels=pool.labels, original=pool.into[given.original], released=pool.into[given.released])
 
 
-def _order(columns: list[Floats | Ints]) -> Ints:
-    return np.lexsort(columns[::-1])
-
-
-def _sorted(given: Classes, orders: list[Ints]) -> Classes:
-    return given._replace(original=given.original[orders[0]], released=given.released[orders[1]])
+def _sorted(given: Classes, first: Ints, second: Ints) -> Classes:
+    return given._replace(original=given.original[first], released=given.released[second])

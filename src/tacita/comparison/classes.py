@@ -1,4 +1,4 @@
-"""The categories that a variable of two files has in common: what was recoded is compared in the classes of the release.
+"""The categories that two files have in common: what was recoded is compared in the classes of the release.
 
 An original value that the release no longer has belongs to the class that most of its records were put into.
 """
@@ -134,7 +134,7 @@ def pooled(labels: Sequence[str], counts: Ints, most: int, public: bool) -> Pool
         put |= few(counts).any(axis=0)
         while put.any() and few(counts[:, put].sum(axis=1)).any() and not put[used].all():
             put[min(np.flatnonzero(used & ~put), key=size.__getitem__)] = True
-    alone = [at for at in np.flatnonzero(used[:-1] & ~put[:-1]).tolist()]
+    alone = np.flatnonzero(used[:-1] & ~put[:-1]).tolist()
     names = [labels[at] for at in alone] + ([OTHER] if put.any() else [])
     into = np.full(len(labels), names.index(OTHER) if put.any() else 0)
     into[alone] = np.arange(len(alone))

@@ -8,7 +8,7 @@ import numpy as np
 
 from tacita.arrays import Floats, Ints
 from tacita.comparison.classes import OTHER, Classes, Pooled, pooled
-from tacita.comparison.distributions import few
+from tacita.comparison.distributions import few, half_difference
 
 MOST_CLASSES = 8
 """A mosaic has at most so many classes of each variable."""
@@ -29,7 +29,7 @@ class CrossTable(NamedTuple):
     @property
     def distance(self) -> float:
         """Half the sum of the differences of all cells: 0 the same table, 1 no cell in common."""
-        return float(np.abs(self.original - self.released).sum() / 2)
+        return half_difference(self.original, self.released)
 
 
 def cross_table(

@@ -21,6 +21,8 @@ MOST_CELLS = 1 << 16
 """Values are counted in cells of this fraction of the bandwidth, but at most so many, before they are smoothed."""
 REACH = 2.0
 """A density is shown where enough records lie within so many bandwidths."""
+DISCRETE = 25
+"""Whole numbers that span less than this have no density."""
 WHISKER = 1.5
 """Whiskers end within so many middle spreads of the quartiles."""
 LORENZ_POINTS = 100
@@ -77,6 +79,11 @@ def ends(values: Floats) -> tuple[float, float] | None:
 def _mean(values: Floats) -> float:
     """The mean; of equal values that value, to the last bit."""
     return float(values[0] + np.mean(values - values[0]))
+
+
+def is_discrete(low: float, high: float, whole: bool) -> bool:
+    """Whether values are few whole numbers, which are counted one by one and not smoothed."""
+    return whole and high - low < DISCRETE
 
 
 def bin_edges(low: float, high: float, bins: int, whole: bool) -> Floats:
@@ -213,16 +220,17 @@ def lorenz(given: Sorted) -> Lorenz | None:
     value = np.concatenate([[0.0], np.cumsum(weights * shares)])
     population, value = population / population[-1], value / value[-1]
     gini = 1.0 - float(np.sum(np.diff(population) * (value[1:] + value[:-1])))
-    kept = _far_enough(population)
+    kept = _far_enough(population, value)
     return Lorenz(population[kept], value[kept], min(max(gini, 0.0), 1.0))
 
 
-def _far_enough(population: Floats) -> Ints:
-    """Places of points of a curve: evenly spread, three records from each other."""
-    wanted = np.searchsorted(population, np.linspace(0, 1, LORENZ_POINTS + 1))
+def _far_enough(population: Floats, value: Floats) -> Ints:
+    """Places of points of a curve: spread evenly along both axes, three records from each other."""
+    even = np.linspace(0, 1, LORENZ_POINTS // 2 + 1)
+    wanted = np.union1d(np.searchsorted(population, even), np.searchsorted(value, even))
     last = len(population) - 1
     kept = [0]
-    for place in wanted.clip(0, last).tolist():
+    for place in wanted.tolist():
         if place >= kept[-1] + LEAST_RECORDS and place <= last - LEAST_RECORDS:
             kept.append(place)
     return np.array([*kept, last])
@@ -241,6 +249,13 @@ def greatest_gap(one: Sorted, other: Sorted) -> float:
 def _up_to(given: Sorted, places: Floats) -> Floats:
     reached = np.concatenate([[0.0], np.cumsum(given.weights)])
     return np.asarray(reached[np.searchsorted(given.values, places, side="right")] / reached[-1])
+
+
+def half_difference(one: Floats, other: Floats) -> float:
+    """Half the sum of the differences of shares: 0 the same, 1 nothing in common."""
+    found = float(np.abs(one - other).sum() / 2)
+    # Sums in another order may differ in the last place.
+    return found if found > 1e-12 else 0.0
 
 
 def are_whole(*values: Floats) -> bool:

@@ -13,7 +13,7 @@ SKEWED = 0.4
 SPAN = 10.0
 """And the least ratio of the 95th to the 5th percentile."""
 HEAVY = 12.0
-"""Numbers of both signs are on a log scale of both signs if their outer percentiles are so many middle spreads apart."""
+"""Numbers of both signs are on a symlog scale if their outer percentiles are so many middle spreads apart."""
 
 
 class NumberLine(NamedTuple):

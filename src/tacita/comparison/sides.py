@@ -86,7 +86,7 @@ def compare_categories(
     counts = np.stack([class_counts(codes, size) for codes in files])
     pool = pooled(classes.labels, counts, most, public)
     shares = [class_shares(codes, weight, size) for codes, weight in zip(files, weights, strict=True)]
-    distance = float(np.abs(shares[0] - shares[1]).sum() / 2)
+    distance = kernels.half_difference(shares[0], shares[1])
     width = len(pool.labels)
     together = [np.bincount(pool.into, weights=each, minlength=width) for each in shares]
     summed = np.stack([np.bincount(pool.into, weights=each, minlength=width) for each in counts]).astype(np.int64)
@@ -124,16 +124,23 @@ def compare_numbers(
         sides = [_side(part, edges, np.empty(0), grid) for part in parts]
         return NumberComparison(name, group, line, edges, grid, sides[0], sides[1], distance)
     low, high = min(each[0] for each in known), max(each[1] for each in known)
-    edges = kernels.bin_edges(low, high, bins, line.kind == "linear" and kernels.are_whole(*files))
+    whole = line.kind == "linear" and kernels.are_whole(*files)
+    edges = kernels.bin_edges(low, high, bins, whole)
     counted = np.stack([kernels.counted(part.shown.values, edges) for part in parts if _enough(part)])
     edges = edges[kernels.joined_bins(counted, everywhere=public)]
-    width = next((found for part in parts if _enough(part) and (found := kernels.bandwidth(part.shown))), 0.0)
+    width = 0.0 if kernels.is_discrete(low, high, whole) else _bandwidth(parts)
     bound = 0.0 if line.kind == "linear" and _least(parts) >= 0 else None
     start = low - kernels.REACH * width
     start = start if bound is None else max(start, bound)
     grid = np.linspace(start, high + kernels.REACH * width, kernels.GRID) if width else np.empty(0)
     sides = [_side(part, edges, _density(part, grid, width, low, high, bound), grid) for part in parts]
     return NumberComparison(name, group, line, edges, grid, sides[0], sides[1], distance)
+
+
+def _bandwidth(parts: list[_Part]) -> float:
+    """That of the original for both files, so that they differ by their values alone; of the release if it has none."""
+    found = (kernels.bandwidth(part.shown) for part in parts if _enough(part))
+    return next((width for width in found if width), 0.0)
 
 
 def _least(parts: list[_Part]) -> float:

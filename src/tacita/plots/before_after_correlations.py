@@ -79,7 +79,7 @@ def _panel(points: frame.Frame, name: str, names: list[str], cell: int, widest: 
         written = base.transform_filter("isValid(datum.value)").mark_text(fontSize=9 if cell < 40 else 10)
         layers.append(written.encode(text=alt.Text("value:Q", format=".2f"), color=colour))
     width = cell * (len(names) - 1)
-    heading = alt.Title(name, fontSize=12, offset=6, anchor="start")
+    heading = alt.Title(name, fontSize=12, offset=6, anchor="start", frame="group")
     return alt.layer(*layers).properties(width=width, height=width, title=heading)
 
 

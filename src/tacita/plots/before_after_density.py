@@ -17,6 +17,7 @@ from tacita.plots.before_after_panels import (
     file_colour,
     laid_out,
     panel_title,
+    stacked,
     title,
     value_axis,
     value_scale,
@@ -30,7 +31,7 @@ def before_after_density_points(result: Any, *, variable: str | None = None) -> 
     """
     tables = []
     for each in _drawn(result, variable):
-        for name, side in zip(FILES, (each.original, each.released), strict=True):
+        for name, side in zip(FILES, (each.original, each.released), strict=True) if len(each.grid) else ():
             tables.append(
                 frame.table(
                     {
@@ -42,7 +43,7 @@ def before_after_density_points(result: Any, *, variable: str | None = None) -> 
                     }
                 )
             )
-    return frame.stacked(tables)
+    return stacked(tables, dict.fromkeys(("value", "density"), float))
 
 
 def before_after_density_bins(result: Any, *, variable: str | None = None) -> frame.Frame:
@@ -50,7 +51,7 @@ def before_after_density_bins(result: Any, *, variable: str | None = None) -> fr
     tables = []
     for each in _drawn(result, variable):
         low, high = each.line.values(each.edges[:-1]), each.line.values(each.edges[1:])
-        for name, side in zip(FILES, (each.original, each.released), strict=True):
+        for name, side in zip(FILES, (each.original, each.released), strict=True) if len(low) else ():
             tables.append(
                 frame.table(
                     {
@@ -64,7 +65,7 @@ def before_after_density_bins(result: Any, *, variable: str | None = None) -> fr
                     }
                 )
             )
-    return frame.stacked(tables)
+    return stacked(tables, dict.fromkeys(("low", "high", "share", "density"), float))
 
 
 def _drawn(result: Any, variable: str | None) -> list[Any]:

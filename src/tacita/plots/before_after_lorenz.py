@@ -84,6 +84,6 @@ def _panel(rows: frame.Frame) -> Any:
         tooltip=["file:N", alt.Tooltip("units:Q", format=".0%"), alt.Tooltip("total:Q", format=".1%")],
     )
     # The original is wider and below, so that it is seen where both agree.
-    before = base.transform_filter(f"datum.file == '{FILES[0]}'").mark_line(strokeWidth=5, strokeCap="round")
+    before = base.transform_filter(f"datum.file == '{FILES[0]}'").mark_line(strokeWidth=4.5, strokeCap="round")
     after = base.transform_filter(f"datum.file == '{FILES[1]}'").mark_line(strokeWidth=1.8)
     return alt.layer(equal, before, after)

@@ -1,4 +1,4 @@
-"""Mosaics of two categorical variables before and after: widths are shares of the one, heights of the other within it."""
+"""Mosaics of two categorical variables before and after: widths are shares of one, heights of the other within it."""
 
 from __future__ import annotations
 
@@ -98,7 +98,8 @@ def _panel(points: frame.Frame, table: Any, file: str, width: int, height: int, 
                 "low:Q",
                 scale=across,
                 title=f"{table.variables[1]} within {table.variables[0]}" if first else None,
-                axis=alt.Axis(format=".0~%", tickCount=5, labels=first),
+                # Unseen labels take the room of those beside the other mosaic, so that both stand level.
+                axis=alt.Axis(format=".0~%", tickCount=5, labelOpacity=1 if first else 0),
             ),
             y2="high:Q",
             color=alt.Color("second:N", scale=alt.Scale(domain=ordered, range=colours), legend=legend),
@@ -110,14 +111,14 @@ def _panel(points: frame.Frame, table: Any, file: str, width: int, height: int, 
             ],
         )
     )
-    heading = alt.Title(file, fontSize=12, offset=6, anchor="start")
+    heading = alt.Title(file, fontSize=12, offset=6, anchor="start", frame="group")
     return (tiles + _names(rows, width, height)).properties(width=width, height=height, title=heading)
 
 
 def _shade(at: int, ordered: list[str]) -> str:
     """Shades that are far apart where there are few classes."""
     own = sum(label not in ("(other)", "(missing)") for label in ordered)
-    return SHADES[round(at * 4 / max(own - 1, 1))] if own <= 5 else SHADES[min(at, len(SHADES) - 1)]
+    return SHADES[1 + round(at * 3 / max(own - 1, 1))] if own <= 4 else SHADES[min(at, len(SHADES) - 1)]
 
 
 def _names(rows: frame.Frame, width: int, height: int) -> Any:

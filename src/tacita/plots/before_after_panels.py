@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
 
-from tacita import check
+from tacita import check, frame
 from tacita.check import TacitaError
 from tacita.data.atomic import OFFICE_ONLY
 from tacita.plots.theme import INK, QUIET, SAFE, themed
@@ -30,6 +30,13 @@ def chosen(result: Any, what: Sequence[Any], variable: str | None, kind: str, ot
     check.one_of("variable", variable, names)
     here = [each for each in what if each.variable == variable]
     return [each for each in here if each.group] if result.groups else here
+
+
+def stacked(tables: Sequence[frame.Frame], kinds: Mapping[str, type]) -> frame.Frame:
+    """Rows of several variables under each other; with no rows the columns alone, those of `kinds` behind the names."""
+    if tables:
+        return frame.stacked(tables)
+    return frame.rows({"variable": str, "group": str, "file": str, **kinds}, [])
 
 
 def named(each: Any) -> str:
@@ -55,7 +62,7 @@ def counted_by(result: Any) -> str:
 def panel_title(each: Any, below: str = "") -> Any:
     """The title of a panel."""
     more = {"subtitle": below, "subtitleFontSize": 10, "subtitleColor": QUIET} if below else {}
-    return alt.Title(named(each), fontSize=12, offset=6, anchor="start", **more)
+    return alt.Title(named(each), fontSize=12, offset=6, anchor="start", frame="group", **more)
 
 
 def before_and_after(what: str, before: float, after: float) -> str:
