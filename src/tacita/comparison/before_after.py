@@ -30,6 +30,10 @@ PAIRED = 4
 """Of so many categorical variables every two are paired, unless pairs are named."""
 
 
+Comparison = NumberComparison | CategoryComparison
+"""A variable before and after."""
+
+
 @dataclass(frozen=True, eq=False)
 class BeforeAfter(Result):
     """Distributions before and after: densities, bars, boxes, Lorenz curves, mosaics and correlations.
@@ -72,13 +76,19 @@ class BeforeAfter(Result):
     )
 
     @property
-    def _whole(self) -> list[NumberComparison | CategoryComparison]:
-        return [each for each in (*self.numbers, *self.categories) if not each.group]
+    def _whole(self) -> list[Comparison]:
+        return [each for each in self._all if not each.group]
+
+    @property
+    def _all(self) -> list[Comparison]:
+        rows: list[Comparison] = list(self.numbers)
+        return rows + list(self.categories)
 
     @property
     def small(self) -> int:
         """How many bins, classes and cells hold one or two records of a file."""
-        counts = [each.counts for each in (*self.categories, *self.pairs)]
+        counts = [each.counts for each in self.categories]
+        counts += [each.counts for each in self.pairs]
         counts += [side.counts for each in self.numbers for side in (each.original, each.released)]
         return int(sum(few(each).sum() for each in counts))
 
@@ -134,7 +144,7 @@ class BeforeAfter(Result):
 
     def to_frame(self) -> frame.Frame:
         """One row per variable and group, with distance and shares missing."""
-        rows = [*self.numbers, *self.categories]
+        rows = self._all
         missing = [_missing(each) for each in rows]
         return frame.table(
             {
@@ -219,7 +229,7 @@ def before_after(
             else:
                 classes.append(_category(files, name, group, rows, most, public))
     progress(0.8, "tables of pairs")
-    tables = [cross_table(each, *(files.classes[name] for name in each), files.weights, public) for each in chosen]
+    tables = [cross_table(each, files.classes, files.weights, public) for each in chosen]
     progress(0.9, "associations")
     return BeforeAfter(
         numbers=tuple(numbers),
@@ -273,15 +283,15 @@ def _pairs(given: Sequence[tuple[str, str]] | None, files: BothFiles) -> list[tu
     return found
 
 
-def _distance(each: NumberComparison | CategoryComparison) -> float:
+def _distance(each: Comparison) -> float:
     return each.distance
 
 
-def _kind(each: NumberComparison | CategoryComparison) -> str:
+def _kind(each: Comparison) -> str:
     return "number" if isinstance(each, NumberComparison) else "category"
 
 
-def _missing(each: NumberComparison | CategoryComparison) -> tuple[float, float]:
+def _missing(each: Comparison) -> tuple[float, float]:
     """The shares of missing values before and after; NaN where they are not told."""
     if isinstance(each, NumberComparison):
         return each.original.missing, each.released.missing
@@ -290,7 +300,7 @@ def _missing(each: NumberComparison | CategoryComparison) -> tuple[float, float]
     return float(each.original[each.missing_at]), float(each.released[each.missing_at])
 
 
-def _ginis(each: NumberComparison | CategoryComparison) -> tuple[float, float]:
+def _ginis(each: Comparison) -> tuple[float, float]:
     """Gini coefficients; NaN where there are none."""
     if not isinstance(each, NumberComparison):
         return np.nan, np.nan
@@ -298,7 +308,7 @@ def _ginis(each: NumberComparison | CategoryComparison) -> tuple[float, float]:
     return before, after
 
 
-def _row(each: NumberComparison | CategoryComparison) -> tuple[Any, ...]:
+def _row(each: Comparison) -> tuple[Any, ...]:
     missing, ginis = _missing(each), _ginis(each)
     shown = [None if np.isnan(gini) else gini for gini in ginis]
     return (each.variable, _kind(each), *(Percent(share) for share in missing), each.distance, *shown)

@@ -28,7 +28,7 @@ class Classes(NamedTuple):
     original: Ints
     released: Ints
     ordered: bool
-    """Whether the classes stand in an order of their own."""
+    """Whether the classes stand in an order of their own: ordinal ones, and numbers without labels."""
     recoded: bool
     """Whether original values were put together in classes of the release."""
     mixed: int
@@ -56,7 +56,9 @@ def common_classes(original: Data, released: Data, name: str, was: Ints, now: In
     spoken = _spoken(original, name, x) | _spoken(released, name, y)
     labels = _told_apart([spoken.get(each, each) for each in names])
     recoded = any(old != new for old, new in into.items())
-    return Classes((*labels, MISSING), codes_x, codes_y, original.scale(name) != "nominal", recoded, mixed)
+    numbers = not spoken and all(isinstance(value, int | float | Decimal) for value in x.values)
+    ordered = original.scale(name) != "nominal" or numbers
+    return Classes((*labels, MISSING), codes_x, codes_y, ordered, recoded, mixed)
 
 
 def _into(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from tacita.arrays import Floats, Ints
+from tacita.arrays import Bools, Floats, Ints
 from tacita.comparison.classes import OTHER, Classes, Pooled, pooled
 from tacita.comparison.distributions import few, half_difference
 
@@ -33,13 +34,14 @@ class CrossTable(NamedTuple):
 
 
 def cross_table(
-    names: tuple[str, str], first: Classes, second: Classes, weights: tuple[Floats, Floats], public: bool
+    names: tuple[str, str], classes: Mapping[str, Classes], weights: tuple[Floats, Floats], public: bool
 ) -> CrossTable:
     """The table of two variables; in public no cell holds one or two records of a file."""
+    first, second = (classes[name] for name in names)
     one, other = _pooled(first, public), _pooled(second, public)
     while True:
         counts = np.stack([_counts(one, first, other, second, file) for file in (0, 1)])
-        small = few(counts).any(axis=0)
+        small: Bools = np.asarray(few(counts).any(axis=0))
         if not public or not small.any():
             break
         one, other = _coarser(one, other, counts, small)
@@ -70,7 +72,7 @@ def _shares(one: Pooled, first: Classes, other: Pooled, second: Classes, file: i
     return np.asarray(sums / sums.sum() if len(weights) else sums, dtype=np.float64)
 
 
-def _coarser(one: Pooled, other: Pooled, counts: Ints, small: Ints) -> tuple[Pooled, Pooled]:
+def _coarser(one: Pooled, other: Pooled, counts: Ints, small: Bools) -> tuple[Pooled, Pooled]:
     """One class less: the smaller of the row and the column of the first cell with few records is put to others."""
     row, column = (int(each[0]) for each in np.nonzero(small))
     margins = counts.sum(axis=(0, 2)), counts.sum(axis=(0, 1))

@@ -88,7 +88,7 @@ def compare_categories(
     shares = [class_shares(codes, weight, size) for codes, weight in zip(files, weights, strict=True)]
     distance = kernels.half_difference(shares[0], shares[1])
     width = len(pool.labels)
-    together = [np.bincount(pool.into, weights=each, minlength=width) for each in shares]
+    together = [np.bincount(pool.into, weights=each, minlength=width).astype(np.float64) for each in shares]
     summed = np.stack([np.bincount(pool.into, weights=each, minlength=width) for each in counts]).astype(np.int64)
     hidden = bool(counts[:, -1].any()) and MISSING not in pool.labels
     return CategoryComparison(

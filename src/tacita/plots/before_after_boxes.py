@@ -17,10 +17,12 @@ from tacita.plots.before_after_panels import (
     file_colour,
     laid_out,
     panel_title,
+    scale_words,
     title,
     value_axis,
     value_scale,
 )
+from tacita.plots.theme import INK
 
 PARTS = ("low", "quarter", "median", "three_quarters", "high")
 
@@ -73,7 +75,7 @@ def before_after_boxes(result: Any, *, variable: str | None = None, width: int =
 
 def _below(each: Any) -> str:
     zeros = each.line.kind == "log" and (each.original.zeros > 0 or each.released.zeros > 0)
-    return ("log scale" + (", without zeros" if zeros else "")) if each.line.kind != "linear" else ""
+    return scale_words(each.line) + (", without zeros" if zeros else "")
 
 
 def _panel(rows: frame.Frame, line: Any, width: int) -> Any:
@@ -93,12 +95,13 @@ def _panel(rows: frame.Frame, line: Any, width: int) -> Any:
     body = base.mark_bar(size=11).encode(
         x=alt.X("quarter:Q", **x), x2="three_quarters:Q", color=colour, tooltip=tooltip, **where
     )
-    median = base.mark_tick(thickness=2, size=11, color="white").encode(x=alt.X("median:Q", **x), **where)
+    median = base.mark_tick(thickness=2, size=11, color=INK).encode(x=alt.X("median:Q", **x), **where)
+    sides: list[tuple[str, str, Any, int]] = [("below", "low", "right", -4), ("above", "high", "left", 4)]
     counts = [
         base.transform_filter(f"datum.{beyond} > 0")
         .mark_text(align=align, dx=shift, fontSize=9, color="#555555")
         .encode(x=alt.X(f"{end}:Q", **x), text=alt.Text(f"{beyond}:Q", format=","), **where)
-        for beyond, end, align, shift in (("below", "low", "right", -4), ("above", "high", "left", 4))
+        for beyond, end, align, shift in sides
     ]
     height = max(56, 40 * len(groups)) if groups else 56
     return alt.layer(whisker, body, median, *counts).properties(width=width, height=height)

@@ -17,6 +17,7 @@ from tacita.plots.before_after_panels import (
     file_colour,
     laid_out,
     panel_title,
+    scale_words,
     stacked,
     title,
     value_axis,
@@ -101,7 +102,7 @@ def before_after_density(
 
 def _below(each: Any) -> str:
     before, after = each.original, each.released
-    parts = ["log scale"] if each.line.kind != "linear" else []
+    parts = [scale_words(each.line)]
     parts.append(before_and_after("zeros", before.zeros, after.zeros))
     parts.append(before_and_after("missing", before.missing, after.missing))
     return "; ".join(part for part in parts if part)

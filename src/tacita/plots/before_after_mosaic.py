@@ -11,13 +11,14 @@ from tacita import check, frame
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.plots.before_after_panels import FILES, counted_by, title
+from tacita.plots.labels import text_width
 from tacita.plots.theme import INK, themed
 from tacita.result import number
 
 SHADES = ("#1f3f66", "#3b6ea5", "#6f9bc8", "#a3c1de", "#d3e1ef", "#f0d9b8", "#e0b06a", "#b97f2f")
 """Of the classes of the second variable, from the foot of the mosaic."""
-BEHIND = "#c9c9c9"
-"""Of missing and other values."""
+BEHIND = {"(other)": "#c9c9c9", "(missing)": "#7d7d7d"}
+"""Of what stands behind the classes."""
 APART = 12.0
 """Names under the columns are at least so many pixels from each other."""
 LONGEST = 22
@@ -86,7 +87,7 @@ def _panel(points: frame.Frame, table: Any, file: str, width: int, height: int, 
     rows = points.filter(points["file"] == file)
     across = alt.Scale(domain=[0, 1], nice=False)
     ordered = list(table.columns)
-    colours = [BEHIND if label in ("(other)", "(missing)") else _shade(at, ordered) for at, label in enumerate(ordered)]
+    colours = [BEHIND.get(label) or _shade(at, ordered) for at, label in enumerate(ordered)]
     legend = alt.Legend(title=table.variables[1], labelLimit=200, orient="right", values=ordered[::-1])
     tiles = (
         alt.Chart(rows)
@@ -117,7 +118,7 @@ def _panel(points: frame.Frame, table: Any, file: str, width: int, height: int, 
 
 def _shade(at: int, ordered: list[str]) -> str:
     """Shades that are far apart where there are few classes."""
-    own = sum(label not in ("(other)", "(missing)") for label in ordered)
+    own = sum(label not in BEHIND for label in ordered)
     return SHADES[1 + round(at * 3 / max(own - 1, 1))] if own <= 4 else SHADES[min(at, len(SHADES) - 1)]
 
 
@@ -126,8 +127,11 @@ def _names(rows: frame.Frame, width: int, height: int) -> Any:
     columns = rows.unique("first", keep="first", maintain_order=True)
     middles = (frame.numbers(columns, "left") + frame.numbers(columns, "right")) / 2 * width
     labels = [each if len(each) <= LONGEST else f"{each[: LONGEST - 1]}…" for each in columns["first"].to_list()]
-    table = frame.table({"text": labels, "place": pushed_apart(middles, APART, width) / width})
-    text = alt.Chart(table).mark_text(angle=315, align="right", baseline="middle", fontSize=10, color=INK, dy=4)
+    widths = (frame.numbers(columns, "right") - frame.numbers(columns, "left")) * width
+    level = all(text_width(label, 10) <= room for label, room in zip(labels, widths, strict=True))
+    table = frame.table({"text": labels, "place": (middles if level else pushed_apart(middles, APART, width)) / width})
+    angle = {"align": "center"} if level else {"angle": 315, "align": "right"}
+    text = alt.Chart(table).mark_text(baseline="middle", fontSize=10, color=INK, dy=4, **angle)
     return text.encode(x=alt.X("place:Q"), y=alt.value(height + 8), text="text:N")
 
 

@@ -19,6 +19,9 @@ COLOURS = ("#9a9a9a", SAFE)
 MOST_PANELS = 12
 """At most so many variables or groups are drawn; the subtitle counts the rest."""
 
+LONGEST = 270
+"""Longer names of panels are cut, in pixels."""
+
 
 def chosen(result: Any, what: Sequence[Any], variable: str | None, kind: str, other: str) -> list[Any]:
     """What is drawn of the variables of a kind: one panel each, or of one variable a panel for each group."""
@@ -61,8 +64,13 @@ def counted_by(result: Any) -> str:
 
 def panel_title(each: Any, below: str = "") -> Any:
     """The title of a panel."""
-    more = {"subtitle": below, "subtitleFontSize": 10, "subtitleColor": QUIET} if below else {}
-    return alt.Title(named(each), fontSize=12, offset=6, anchor="start", frame="group", **more)
+    more: dict[str, Any] = {"subtitle": below, "subtitleFontSize": 10, "subtitleColor": QUIET} if below else {}
+    return alt.Title(named(each), fontSize=12, offset=6, anchor="start", frame="group", limit=LONGEST, **more)
+
+
+def scale_words(line: Any) -> str:
+    """What is said of an axis that is not even."""
+    return {"linear": "", "log": "log scale", "symlog": "log scale of both signs"}[line.kind]
 
 
 def before_and_after(what: str, before: float, after: float) -> str:
@@ -75,7 +83,9 @@ def before_and_after(what: str, before: float, after: float) -> str:
 
 def file_colour(*, legend: bool = True, symbol: str = "square") -> Any:
     """The colour of each file, with the legend of the figure below it."""
-    shown = alt.Legend(title=None, orient="bottom", symbolType=symbol, symbolOpacity=1) if legend else None
+    # The outlines of bars are none of the legend.
+    plain: dict[str, Any] = {"symbolStrokeWidth": 0} if symbol == "square" else {}
+    shown = alt.Legend(title=None, orient="bottom", symbolType=symbol, symbolOpacity=1, **plain) if legend else None
     return alt.Color("file:N", scale=alt.Scale(domain=list(FILES), range=list(COLOURS)), legend=shown)
 
 
@@ -106,10 +116,12 @@ def value_axis(line: Any, low: float, high: float) -> Any:
     """Ticks at round numbers: 1, 2 and 5 times powers of ten on a log scale, powers alone where it is long."""
     if line.kind == "linear":
         return alt.Axis(format="~s", tickCount=5, labelOverlap=True)
-    return alt.Axis(values=round_numbers(line, low, high), format="~s", labelOverlap=True)
+    # Not the format of the axis, which gives all ticks one unit: 0 would be 0k.
+    shown = "format(datum.value, '~s')"
+    return alt.Axis(values=round_numbers(line, low, high), labelExpr=shown, labelOverlap=True)
 
 
-def round_numbers(line: Any, low: float, high: float, most: int = 6) -> list[float]:
+def round_numbers(line: Any, low: float, high: float, most: int = 7) -> list[float]:
     """Round numbers between two ends, spread along a log scale.
 
     >>> from types import SimpleNamespace
@@ -118,7 +130,7 @@ def round_numbers(line: Any, low: float, high: float, most: int = 6) -> list[flo
     """
     powers = [10.0**power for power in range(-12, 19)]
     if line.kind == "symlog":
-        powers = [each for each in powers if each >= line.constant / 10]
+        powers = [each for each in powers if each >= line.constant / 2]
         powers = [*(-each for each in reversed(powers)), 0.0, *powers]
     inside = [each for each in powers if low <= each <= high]
     if len(inside) < 3 and line.kind == "log":
@@ -132,5 +144,5 @@ def round_numbers(line: Any, low: float, high: float, most: int = 6) -> list[flo
     return inside[:: -(-len(inside) // most)] if inside else []
 
 
-QUIET_RULE = {"color": INK, "strokeDash": [4, 3], "strokeWidth": 1}
+QUIET_RULE: dict[str, Any] = {"color": INK, "strokeDash": [4, 3], "strokeWidth": 1}
 """How a line of reference is drawn."""
