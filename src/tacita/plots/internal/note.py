@@ -15,4 +15,6 @@ def for_internal_use(chart: Any) -> Any:
     title = dict(given) if isinstance(given, dict) else {"text": given}
     below = title.pop("subtitle", [])
     lines = [below] if isinstance(below, str) else list(below)
-    return chart.properties(title=alt.Title(**title, subtitle=[OFFICE_ONLY, *lines]))
+    return chart.properties(
+        title=alt.Title(**title, subtitle=[OFFICE_ONLY, *(line for line in lines if line != OFFICE_ONLY)])
+    )
