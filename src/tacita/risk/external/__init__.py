@@ -1,0 +1,1 @@
+"""Attacks by an intruder who has a file of his own."""
