@@ -33,17 +33,18 @@ def informed(files: Files, knowledge: Knowledge, progress: Progress) -> Linked:
     return _attack(files, knowledge.columns, list(_parts(files, knowledge)), progress)
 
 
-def plain(files: Files, progress: Progress) -> Linked:
+def plain(files: Files, coded: frozenset[str], progress: Progress) -> Linked:
     """The released records that differ least from each unit, by Gower's distance.
 
-    A category that differs counts 1, a number the share of its range, a suppressed cell 1.
+    A category that differs counts 1, a number the share of its range, a suppressed cell 1. `coded`: variables that were
+    recoded at most; he recodes his own values alike.
     """
     rows = np.arange(len(files.original)), np.arange(len(files.released))
-    columns = [_plain_column(files, name) for name in files.names]
+    columns = [_plain_column(files, name, name in coded) for name in files.names]
     return _attack(files, columns, [Part(*rows, [], np.zeros(len(rows[0])))], progress)
 
 
-def _plain_column(files: Files, name: str) -> Column:
+def _plain_column(files: Files, name: str, coded: bool) -> Column:
     if is_numeric(files, name):
         x, y = numbers_of(files, name)
         both = np.concatenate([x, y])
@@ -52,7 +53,7 @@ def _plain_column(files: Files, name: str) -> Column:
         place = np.where(np.isnan(x), UNKNOWN, 1.0 + (x - low) / width)
         return absolute(np.where(np.isnan(y), 0.0, 1.0 + (y - low) / width), place, 1.0)
     given = categories_of(files, name)
-    becomes = given.becomes()[given.x]
+    becomes = given.becomes(coded=coded)[given.x]
     code = unless_missing(np.where(becomes > 0, becomes, len(given.y_texts) + 1), given.x)
     return equal(given.y.astype(np.float64), code, 0.0, 1.0)
 
@@ -72,7 +73,9 @@ def _attack(files: Files, columns: list[Column], parts: list[Part], progress: Pr
     least, ties, right = np.full(size, np.inf), np.zeros(size, np.int64), np.zeros(size, np.int64)
     for at, each in enumerate(parts):
         here = part(progress, at / len(parts), (at + 1) / len(parts))
-        x_place, y_place = (_places(rows, count) for rows, count in ((each.intruder, size), (each.released, len(files.released))))
+        x_place, y_place = (
+            _places(rows, count) for rows, count in ((each.intruder, size), (each.released, len(files.released)))
+        )
         both = (x_place[mine] >= 0) & (y_place[theirs] >= 0)
         own = (x_place[mine[both]], y_place[theirs[both]])
         chosen = [*(of_rows(column, each.intruder, each.released) for column in columns), *each.columns]

@@ -19,7 +19,7 @@ from tacita.distance.equal_rows import row_groups
 from tacita.distance.sweep import in_threads
 from tacita.distance.tree import DEPTH, Tree, build
 from tacita.progress import Progress
-from tacita.risk.external.columns import ABSOLUTE, EQUAL, RANGE, SQUARE, TABLE, UNKNOWN, Column
+from tacita.risk.external.columns import EQUAL, RANGE, SQUARE, TABLE, UNKNOWN, Column
 
 EQUALLY_GOOD = 1e-9
 """Totals that differ by less are equal: rounding, or nothing an intruder could go by."""
@@ -195,9 +195,7 @@ def _at(costs: Costs, j: int, value: float, first: float, second: float, blank: 
 
 
 @compiled
-def _least_at(
-    costs: Costs, j: int, low: float, high: float, first: float, second: float, blank: float
-) -> float:
+def _least_at(costs: Costs, j: int, low: float, high: float, first: float, second: float, blank: float) -> float:
     """No value between two costs less in one column."""
     kind = costs.kind[j]
     if first == UNKNOWN:
@@ -251,9 +249,7 @@ def _node(tree: Tree, costs: Costs, queries: Queries, query: int, node: int, lim
 
 
 @compiled
-def _search(
-    tree: Tree, costs: Costs, queries: Queries, first: int, last: int, least: Floats, ties: Ints
-) -> None:
+def _search(tree: Tree, costs: Costs, queries: Queries, first: int, last: int, least: Floats, ties: Ints) -> None:
     """The least cost of each query, given an upper bound of it, and how many records have it."""
     stack, bound = np.empty(DEPTH, np.int64), np.empty(DEPTH)
     for query in range(first, last):
@@ -306,9 +302,7 @@ def _within(tree: Tree, costs: Costs, queries: Queries, query: int, limit: float
 
 
 @compiled
-def _count(
-    tree: Tree, costs: Costs, queries: Queries, first: int, last: int, limit: Floats, pairs: Ints
-) -> None:
+def _count(tree: Tree, costs: Costs, queries: Queries, first: int, last: int, limit: Floats, pairs: Ints) -> None:
     stack = np.empty(DEPTH, np.int64)
     for query in range(first, last):
         pairs[query] = _within(tree, costs, queries, query, limit[query], stack)

@@ -41,23 +41,27 @@ class Categories(NamedTuple):
         found, count = np.unique(x * width + y, return_counts=True)
         return found // width, found % width, count
 
-    def becomes(self) -> Ints:
-        """By code of the original: the released code with the same value, or else the one it has most often; 0: none.
+    def becomes(self, *, coded: bool) -> Ints:
+        """By code of the original: the released code that it has where it is not wrong; 0: none. The first: missing.
 
-        The first entry is that of a missing value.
+        Of values that were at most coded it is the code that their records have most often; of others the same value,
+        or that code if it stands for no value of the original, as after a recoding.
         """
         place = {text: code for code, text in enumerate(self.y_texts, start=1)}
         x, y, count = self.counts()
         most = np.zeros(len(self.x_texts) + 1, dtype=np.int64)
         order = np.lexsort((-y, count))  # the most frequent last, of equally frequent ones the lowest code
         most[x[order]] = y[order]
-        same = [place.get(text, 0) for text in self.x_texts]
-        return np.where([0, *same], [0, *same], most)
+        same = np.array([0, *(place.get(text, 0) for text in self.x_texts)])
+        if coded:
+            return np.where(most > 0, most, same)
+        new = np.array([False, *(text not in self.x_texts for text in self.y_texts)])[most]
+        return np.where(same > 0, same, np.where(new, most, 0))
 
     def kept(self) -> float:
         """The share of the records that show the variable in both files whose value is what it should be."""
         x, y = self.shown
-        return float(np.mean(self.becomes()[x] == y)) if len(x) else 1.0
+        return float(np.mean(self.becomes(coded=False)[x] == y)) if len(x) else 1.0
 
 
 def as_text(value: Any) -> str:
@@ -108,7 +112,7 @@ def as_coded(given: Categories) -> Column:
     np.minimum.at(lowest, x, y)
     np.maximum.at(highest, x, y)
     never = np.isinf(lowest)
-    same = given.becomes()
+    same = given.becomes(coded=True)
     lowest[never], highest[never] = np.where(same[never] > 0, same[never], np.inf), same[never]
     shares = shares_of(given.y, width)
     released = given.y.astype(np.float64)

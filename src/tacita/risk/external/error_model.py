@@ -74,14 +74,18 @@ def errors_of(numbers: Sequence[Numbers], mechanisms: Sequence[Mechanism], own: 
         covariance[:, at] *= factor
         there = [mechanism.variables.index(name) for name in own_names]
         covariance[cells] += np.array(mechanism.parameters["covariance"])[np.ix_(there, there)]
-    expected = [moments(each.x)[0] + factor * (each.x - moments(each.x)[0]) for each, factor in zip(numbers, kept, strict=True)]
+    expected = [
+        moments(each.x)[0] + factor * (each.x - moments(each.x)[0]) for each, factor in zip(numbers, kept, strict=True)
+    ]
     for at, each in enumerate(numbers):
         if each.logarithm:
             covariance[at, at] = _of_factors(each.told)
             expected[at] = each.x - covariance[at, at] / 2.0
         elif each.measured:
             covariance[at, at] = _measured(each, own)
-    columns = (np.column_stack(part) for part in zip(*((each.y, each.zero, each.is_zero) for each in numbers), strict=True))
+    columns = (
+        np.column_stack(part) for part in zip(*((each.y, each.zero, each.is_zero) for each in numbers), strict=True)
+    )
     released, zero, is_zero = columns
     return Errors(tuple(place), np.column_stack(expected), released, covariance, zero, is_zero)
 

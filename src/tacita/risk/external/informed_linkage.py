@@ -209,7 +209,7 @@ def informed_linkage(
     progress(0.0, "working out what the methods tell")
     knowledge = knowledge_of(files, told)
     best = informed(files, knowledge, part(progress, 0.1, 0.6))
-    nearest = plain(files, part(progress, 0.6, 1.0))
+    nearest = plain(files, knowledge.coded, part(progress, 0.6, 1.0))
     order = np.argsort(files.x_order, kind="stable")
     partners = np.bincount(files.own_pairs()[1], minlength=len(files.original))
     return InformedLinkage(

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita import check
-from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.mechanism import Mechanism
 from tacita.risk.external import number_costs
@@ -22,6 +21,7 @@ from tacita.risk.linkage.files import Files
 
 WITH_ERRORS = frozenset(("noise", "microaggregation"))
 """Kinds of mechanisms that leave numbers with errors whose variance is known."""
+CODED = "coded alike"
 MEASURED = "measured on the two files"
 
 
@@ -49,6 +49,11 @@ class Knowledge(NamedTuple):
     def columns(self) -> list[Column]:
         """The columns of the other variables, and of the signs of numbers that were multiplied."""
         return [each.column for each in self.variables if each.column is not None]
+
+    @property
+    def coded(self) -> frozenset[str]:
+        """Variables whose values stayed or were at most coded."""
+        return frozenset(name for each in self.variables if each.method == CODED for name in each.names)
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -115,9 +120,9 @@ def _category(files: Files, name: str, told: Told, changed: bool) -> Variable:
             return Variable(together, "a known matrix", column, last_only=len(own) < len(told.exchanged))
     given = categories_of(files, name)
     if not changed:
-        return Variable((name,), "coded alike", as_coded(given))
+        return Variable((name,), CODED, as_coded(given))
     rate, method = _rate(told, 1.0 - given.kept())
-    becomes = given.becomes()[given.x]
+    becomes = given.becomes(coded=False)[given.x]
     code = unless_missing(np.where(becomes > 0, becomes, len(given.y_texts) + 1), given.x)
     column = equal(given.y.astype(np.float64), code, *shares_as_costs(rate, len(given.y_texts)))
     return Variable((name,), method, column)
@@ -136,7 +141,7 @@ def _number(files: Files, name: str, told: Told, changed: bool) -> Variable:
     own, kinds = own_records(files), set(told.kinds)
     coded = None if changed else number_costs.as_coded(x, y, own)
     if coded is not None:
-        return Variable((name,), "coded alike", coded)
+        return Variable((name,), CODED, coded)
     if kinds == {"random swapping"}:
         different = float(np.mean(x[own[0]] != y[own[1]])) if len(own[0]) else 0.0
         rate, method = _rate(told, different)
