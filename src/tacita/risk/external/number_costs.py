@@ -44,7 +44,13 @@ def in_range(x: Floats, y: Floats, lowest: Floats, highest: Floats) -> Column:
 
 
 def as_coded(x: Floats, y: Floats, own: tuple[Ints, Ints]) -> Column | None:
-    """A number that was at most rounded or cut off: the intruder codes his own alike; None if it was not.
+    """A number that was at most rounded or cut off: the intruder codes his own alike; None if it was not."""
+    ends = coded_ends(x, y, own)
+    return None if ends is None else in_range(x, y, *ends)
+
+
+def coded_ends(x: Floats, y: Floats, own: tuple[Ints, Ints]) -> tuple[Floats, Floats] | None:
+    """Between which released numbers a number lies that was at most rounded or cut off; None if it was not.
 
     Coding keeps the order. Between numbers whose codes are known, others have a code between theirs.
     """
@@ -56,14 +62,13 @@ def as_coded(x: Floats, y: Floats, own: tuple[Ints, Ints]) -> Column | None:
     np.maximum.at(most, place, after[both])
     if (most[:-1] > least[1:]).any():
         return None
-    above, below = np.append(least, np.inf), np.insert(most, 0, -np.inf)
+    if np.array_equal(least, known) and np.array_equal(most, known):
+        return x, x  # nothing was coded: a number that is not released is none of the released ones
     at = np.searchsorted(known, x, side="left")
     same = np.isin(x, known)
-    low = np.where(same, np.append(least, np.inf)[at], below[at])
-    high = np.where(same, np.append(most, np.inf)[at], above[at])
-    if np.array_equal(least, known) and np.array_equal(most, known):
-        low, high = x, x  # nothing was coded: a number that is not released is none of the released ones
-    return in_range(x, y, low, high)
+    low = np.where(same, np.append(least, np.inf)[at], np.insert(most, 0, -np.inf)[at])
+    high = np.where(same, np.append(most, np.inf)[at], np.append(least, np.inf)[at])
+    return low, high
 
 
 def in_window(x: Floats, y: Floats, window: int) -> Column:
