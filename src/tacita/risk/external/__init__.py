@@ -1,1 +1,1 @@
-"""Attacks by an intruder who has a file of his own."""
+"""External risk: what an intruder gains who compares a file of his own with the release."""
