@@ -22,7 +22,7 @@ LAYERS = [
     {"frame.files"},
     {"data", "measures", "policy", "scenario", "result", "rules"},
     {"data.demo"},
-    {"keys"},
+    {"keys", "trees"},
     {"distance"},
     {"risk", "loss"},
     {"protect"},
