@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from tacita.check import TacitaError
 
@@ -133,3 +134,90 @@ def shown_term(term: Term, names: Sequence[str]) -> str:
     """One effect as text."""
     members = sorted(term, key=names.index)
     return ":".join(name if _NAME.fullmatch(name) else f"`{name}`" for name in members)
+
+
+class Regression(NamedTuple):
+    """A regression as its formula names it."""
+
+    response: str
+    """The variable on the left."""
+    terms: tuple[Term, ...]
+    """The effects on the right, in their order, without the constant."""
+    categorical: frozenset[str]
+    """Variables that are written C(...): categories, whatever their values."""
+    constant: bool
+    """Whether there is a constant; `- 1` and `0 +` leave it out."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables, the response first, each once."""
+        listed = (name for term in self.terms for name in sorted(term))
+        return tuple(dict.fromkeys([self.response, *listed]))
+
+
+REGRESSION = "write it like 'income ~ age + C(sex) + age:region', odd names in `backticks`"
+
+
+def parse_regression(formula: str) -> Regression:
+    """The regression that a formula names: `y ~ a + C(b) + a:b`, with the operators of `parse`.
+
+    >>> found = parse_regression("income ~ 0 + age*C(sex)")
+    >>> found.response, [sorted(term) for term in found.terms], sorted(found.categorical), found.constant
+    ('income', [['age'], ['sex'], ['age', 'sex']], ['sex'], False)
+    """
+    if not isinstance(formula, str):
+        raise TacitaError(f"formula must be a text; got {formula!r}, {REGRESSION}.")
+    left, tilde, right = _sides(formula)
+    response = _tokens(formula, left) if tilde else []
+    if len(response) != 1 or response[0][0] != "name":
+        raise TacitaError(f"formula {formula!r} must have one variable before its '~'; {REGRESSION}.")
+    tokens, constant = _constant_apart(_tokens(formula, right))
+    reader = _RegressionReader(formula, tokens)
+    terms = reader.sum() if tokens else []
+    if reader.next is not None:
+        raise TacitaError(f"formula {formula!r} ends too early at {reader.next[1]!r}; {REGRESSION}.")
+    named = tuple(term for term in terms if term)
+    name = response[0][1]
+    if any(name in term for term in named):
+        raise TacitaError(f"formula {formula!r} explains {name!r} by itself; take it out on the right.")
+    if not named and not constant:
+        raise TacitaError(f"formula {formula!r} names no variable and no constant; {REGRESSION}.")
+    return Regression(name, named, frozenset(reader.categorical), constant)
+
+
+def _sides(formula: str) -> tuple[str, str, str]:
+    """What stands left and right of the first tilde that is in no backticks."""
+    quoted = False
+    for place, sign in enumerate(formula):
+        quoted ^= sign == "`"
+        if sign == "~" and not quoted:
+            return formula[:place], "~", formula[place + 1 :]
+    return formula, "", ""
+
+
+def _constant_apart(tokens: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], bool]:
+    """The signs of the right side without `0 +`, `+ 0` or `- 1`, and whether there is a constant."""
+    zero = ("number", "0")
+    if tokens[:2] == [zero, ("sign", "+")]:
+        return tokens[2:], False
+    if tokens[-2:] in ([("sign", "-"), ("number", "1")], [("sign", "+"), zero]):
+        return tokens[:-2], False
+    return ([], False) if tokens == [zero] else (tokens, True)
+
+
+class _RegressionReader(_Reader):
+    """The same with C(name) for a variable whose values are categories."""
+
+    def __init__(self, formula: str, tokens: list[tuple[str, str]]):
+        super().__init__(formula, tokens)
+        self.categorical: set[str] = set()
+
+    def atom(self) -> list[Term]:
+        kinds = self.tokens[self.place : self.place + 4]
+        if kinds[:2] != [("name", "C"), ("sign", "(")]:
+            return super().atom()
+        if len(kinds) < 4 or kinds[2][0] != "name" or kinds[3] != ("sign", ")"):
+            raise TacitaError(f"formula {self.formula!r} must have one variable in C(...); {REGRESSION}.")
+        self.place += 4
+        self.categorical.add(kinds[2][1])
+        return [frozenset([kinds[2][1]])]
