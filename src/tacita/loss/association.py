@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacita.arrays import Bools, Floats, Ints
+from tacita.arrays import Floats, Ints
 
 ROOM = 1 << 20
 """Cross tables with more cells are counted by sorting."""
@@ -16,7 +16,7 @@ ROOM = 1 << 20
 class CrossTable(NamedTuple):
     """The cells of a cross table that some record is in."""
 
-    count: Floats
+    cells: Floats
     """Weight by cell."""
     row: Floats
     """By cell the weight of its row."""
@@ -35,14 +35,14 @@ def cross_table(x: Ints, y: Ints, sizes: tuple[int, int], weight: Floats) -> Cro
     if sizes[0] * sizes[1] <= max(ROOM, len(x)):
         table = np.bincount(cell, weights=weight, minlength=sizes[0] * sizes[1])
         places = np.flatnonzero(table)
-        count = table[places]
+        cells: Floats = table[places].astype(np.float64)
     else:
         places, inverse = np.unique(cell, return_inverse=True)
-        count = np.bincount(inverse, weights=weight)
-    row = np.bincount(places // sizes[1], weights=count, minlength=sizes[0])
-    column = np.bincount(places % sizes[1], weights=count, minlength=sizes[1])
+        cells = np.bincount(inverse, weights=weight).astype(np.float64)
+    row: Floats = np.bincount(places // sizes[1], weights=cells, minlength=sizes[0]).astype(np.float64)
+    column: Floats = np.bincount(places % sizes[1], weights=cells, minlength=sizes[1]).astype(np.float64)
     used = int((row > 0).sum()), int((column > 0).sum())
-    return CrossTable(count, row[places // sizes[1]], column[places % sizes[1]], *used, float(count.sum()))
+    return CrossTable(cells, row[places // sizes[1]], column[places % sizes[1]], *used, float(cells.sum()))
 
 
 def phi_squared(table: CrossTable) -> float:
@@ -52,7 +52,7 @@ def phi_squared(table: CrossTable) -> float:
     >>> phi_squared(cross_table(codes, codes, (2, 2), np.ones(4)))
     1.0
     """
-    return max(0.0, float((table.count * (table.count / table.row / table.column)).sum()) - 1.0)
+    return max(0.0, float((table.cells * (table.cells / table.row / table.column)).sum()) - 1.0)
 
 
 def cramers_v(table: CrossTable, records: float, *, corrected: bool = False) -> float:
@@ -89,8 +89,8 @@ def mutual_information(table: CrossTable) -> float:
     constant."""
     if min(table.rows, table.columns) < 2:
         return math.nan
-    share = table.count / table.total
-    information = float((share * np.log(table.count / table.row * (table.total / table.column))).sum())
+    share = table.cells / table.total
+    information = float((share * np.log(table.cells / table.row * (table.total / table.column))).sum())
     # Each cell carries its part of the entropy of its row, and of its column.
     least = min(-float((share * np.log(side / table.total)).sum()) for side in (table.row, table.column))
     return min(max(information / least, 0.0), 1.0)
@@ -138,9 +138,3 @@ def effective_size(weight: Floats) -> float:
     1.6
     """
     return float(weight.sum() ** 2 / np.square(weight).sum())
-
-
-def shown_in_both(*columns: Floats) -> Bools:
-    """Where no column is missing."""
-    shown: Bools = ~np.isnan(np.column_stack(columns)).any(axis=1)
-    return shown

@@ -34,6 +34,7 @@ from tacita.loss.both_files import (
     scenario_variables,
 )
 from tacita.loss.common_classes import common_classes
+from tacita.loss.measured import none_for_nan
 from tacita.measures import measure, own_rule
 from tacita.parameters import AtLeast, Doc, Share
 from tacita.progress import Progress, no_progress
@@ -155,17 +156,13 @@ class AssociationLoss(Result):
     def to_dict(self) -> dict[str, Any]:
         """Mean and greatest difference, tests that change their answer, and all pairs."""
         return {
-            "mean": _or_none(self.mean),
-            "greatest": _or_none(self.greatest),
+            "mean": none_for_nan(self.mean),
+            "greatest": none_for_nan(self.greatest),
             "tests": self.tested,
             "answers_changed": self.answers_changed,
             "weighted": self.weighted,
-            "pairs": [{name: _or_none(value) for name, value in each._asdict().items()} for each in self.pairs],
+            "pairs": [{name: none_for_nan(value) for name, value in each._asdict().items()} for each in self.pairs],
         }
-
-
-def _or_none(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 @measure(files=2, kind="loss", missing=own_rule("A missing category is one of its own; missing numbers are left out."))

@@ -22,6 +22,7 @@ from tacita.loss.both_files import (
     compared_variables,
 )
 from tacita.loss.common_classes import class_weights, common_classes
+from tacita.loss.measured import none_for_nan
 from tacita.measures import measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
@@ -181,12 +182,8 @@ class DistributionLoss(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The mean, and the distances by variable."""
-        listed = [{name: _or_none(value) for name, value in each._asdict().items()} for each in self.variables]
+        listed = [{name: none_for_nan(value) for name, value in each._asdict().items()} for each in self.variables]
         return {"mean": self.mean, "scale": self.scale, "weighted": self.weighted, "variables": listed}
-
-
-def _or_none(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 @measure(files=2, kind="loss", missing=own_rule("A missing value is a category of its own."))

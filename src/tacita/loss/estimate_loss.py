@@ -16,6 +16,7 @@ from tacita.data import Data
 from tacita.keys.source import combined
 from tacita.loss.both_files import Both, Variables, Weighted, both_files, both_numbers, both_numeric, compared_variables
 from tacita.loss.common_classes import common_classes
+from tacita.loss.measured import Measured, compared, mean_overlap, none_for_nan, normal_quantile
 from tacita.loss.survey_design import (
     Clusters,
     Design,
@@ -24,11 +25,8 @@ from tacita.loss.survey_design import (
     ReplicateWeights,
     Strata,
     designs,
-    interval_overlap,
-    mean_overlap,
-    normal_quantile,
 )
-from tacita.loss.survey_estimates import Measured, mean, quantiles, shares, total
+from tacita.loss.survey_estimates import mean, quantiles, shares, total
 from tacita.measures import measure, own_rule
 from tacita.parameters import Doc, Share
 from tacita.progress import Progress, no_progress
@@ -63,26 +61,6 @@ class Estimate(NamedTuple):
     """Of the confidence intervals (Karr 2006): 1 the same, 0 they touch, below 0 they are apart."""
     error_ratio: float
     """Standard error after over before."""
-
-
-def compared(one: Measured, other: Measured) -> tuple[float, ...]:
-    """Figures of an estimate before and after, from `before` to `error_ratio`."""
-    gap = other.value - one.value
-    return (
-        one.value,
-        other.value,
-        one.error,
-        other.error,
-        0.0 if gap == 0 else ratio(gap, abs(one.value)),
-        0.0 if gap == 0 else ratio(gap, one.error),
-        interval_overlap((one.low, one.high), (other.low, other.high)),
-        ratio(other.error, one.error),
-    )
-
-
-def ratio(part: float, whole: float) -> float:
-    """One number over another; NaN over 0."""
-    return part / whole if whole else NAN
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +131,9 @@ class EstimateLoss(Result):
     def to_dict(self) -> dict[str, Any]:
         """The mean overlap, and how far estimates are off, without the estimates themselves."""
         fields = ("variable", "statistic", "category", "domain", "relative", "standardised", "overlap", "error_ratio")
-        listed = [{name: _or_none(getattr(each, name)) for name in fields} for each in self.estimates]
+        listed = [{name: none_for_nan(getattr(each, name)) for name in fields} for each in self.estimates]
         return {
-            "overlap": _or_none(self.overlap),
+            "overlap": none_for_nan(self.overlap),
             "lost": self.lost,
             "confidence": self.confidence,
             "estimates": listed,
@@ -167,10 +145,6 @@ _PLACES = ("category", "domain")
 
 def _floats(estimates: tuple[Estimate, ...], name: str) -> Floats:
     return np.array([NAN if getattr(each, name) is None else getattr(each, name) for each in estimates])
-
-
-def _or_none(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _summary(group: list[Estimate]) -> tuple[Any, ...]:

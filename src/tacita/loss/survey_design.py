@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -101,9 +99,9 @@ def designs(
     found = []
     for data, weight in zip(both.files, both.weights, strict=True):
         own = [tuple(name for name in names if name in data.columns) for names in (by, units, replicates)]
-        if set(own[2]) != set(replicates):
-            own[2] = ()
-        found.append(_design(data, weight, *own, method, factor))
+        # Some of the replicates are none.
+        repeated = replicates if own[2] == replicates else ()
+        found.append(_design(data, weight, own[0], own[1], repeated, _factor(len(replicates), method, factor)))
     lonely = max(each.lonely for each in found)
     if lonely:
         cautions.append(
@@ -119,8 +117,7 @@ def _design(
     strata: tuple[str, ...],
     clusters: tuple[str, ...],
     replicates: tuple[str, ...],
-    method: str,
-    factor: float | None,
+    factor: float,
 ) -> Design:
     n = len(data)
     stratum = _codes(data, strata)
@@ -133,9 +130,14 @@ def _design(
     columns = np.column_stack([data.numbers(name) for name in replicates])
     if not np.isfinite(columns).all() or (columns < 0).any():
         raise TacitaError("replicate_weights must be numbers of at least 0 in every record; correct the file.")
-    count = len(replicates)
-    usual = (count - 1) / count if method == "jackknife" else 1 / count
-    return Design(weight, cluster, of_unit, size, columns, usual if factor is None else factor)
+    return Design(weight, cluster, of_unit, size, columns, factor)
+
+
+def _factor(count: int, method: str, given: float | None) -> float:
+    """The factor of the squared differences of so many replicates."""
+    if given is not None or not count:
+        return 1.0 if given is None else given
+    return (count - 1) / count if method == "jackknife" else 1 / count
 
 
 def _codes(data: Data, names: tuple[str, ...]) -> Ints:
@@ -162,41 +164,3 @@ def _replicate_names(data: Data, given: Any) -> tuple[str, ...]:
     if len(names) == 1:
         raise TacitaError("replicate_weights must be at least two columns; name more.")
     return names
-
-
-def normal_quantile(confidence: float) -> float:
-    """How many standard errors an interval of that confidence reaches to either side.
-
-    >>> round(normal_quantile(0.95), 4)
-    1.96
-    """
-    from scipy.special import ndtri
-
-    return float(ndtri(0.5 + confidence / 2.0))
-
-
-def interval_overlap(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """The mean share of two intervals that both cover: 1 the same interval, 0 they touch, below 0 they are apart.
-
-    Karr, Kohnen, Oganian, Reiter and Sanil (2006), A framework for evaluating the utility of data altered to protect
-    confidentiality. The American Statistician 60(3). An interval of no width is covered or not.
-
-    >>> interval_overlap((0.0, 2.0), (1.0, 3.0))
-    0.5
-    """
-    if any(math.isnan(end) for end in (*one, *other)):
-        return math.nan
-    if math.inf in map(abs, (*one, *other)):
-        return math.nan
-    common = min(one[1], other[1]) - max(one[0], other[0])
-    return 0.5 * sum(_covered(common, low, high) for low, high in (one, other))
-
-
-def _covered(common: float, low: float, high: float) -> float:
-    return common / (high - low) if high > low else float(common >= 0)
-
-
-def mean_overlap(overlaps: Iterable[float]) -> float:
-    """The mean of the overlaps that there are; NaN if there are none."""
-    known = [each for each in overlaps if not math.isnan(each)]
-    return math.fsum(known) / len(known) if known else math.nan

@@ -4,35 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from tacita.arrays import Floats, Ints
+from tacita.loss.measured import NOTHING, Measured, around
 from tacita.loss.survey_design import Design
 
 TIE = 1e-12
 """Shares that differ by less are the same: sums of weights are rounded."""
-
-
-class Measured(NamedTuple):
-    """An estimate; NaN where there is none."""
-
-    value: float
-    error: float
-    """Its standard error."""
-    low: float
-    """The lower end of its confidence interval."""
-    high: float
-
-
-NOTHING = Measured(math.nan, math.nan, math.nan, math.nan)
-
-
-def around(value: float, variance: float, reach: float) -> Measured:
-    """An estimate with its interval: `reach` standard errors to either side."""
-    error = math.sqrt(variance)
-    return Measured(value, error, value - reach * error, value + reach * error)
 
 
 def total(design: Design, rows: Ints, values: Floats, reach: float) -> Measured:
