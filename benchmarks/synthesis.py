@@ -71,7 +71,7 @@ def tree(records: int) -> dict[str, Any]:
     """One tree of income on age and education."""
     import numpy as np
 
-    from tacita.protect.synthesise.tree import Features, Growth, Response, grown
+    from tacita.trees.tree import Features, Growth, Response, grown
 
     features, response = _numbers(records)
     table, answer = Features(features, np.zeros(2, np.int64)), Response(response, 0, np.ones(records))

@@ -17,12 +17,12 @@ import tacita
 ROOT = Path(tacita.__file__).parent
 
 LAYERS = [
-    {"check", "arrays", "declared", "mechanism", "parameters", "progress", "random", "compiled"},
+    {"check", "arrays", "declared", "formula", "mechanism", "parameters", "progress", "random", "compiled"},
     {"frame"},
     {"frame.files"},
     {"data", "measures", "policy", "scenario", "result", "rules"},
     {"data.demo"},
-    {"keys"},
+    {"keys", "trees"},
     {"distance"},
     {"risk", "loss"},
     {"protect"},

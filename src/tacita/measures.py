@@ -76,6 +76,13 @@ INDEX = {
     "numeric_loss": Indexed("tacita.loss.numbers.numeric_loss"),
     "class_loss": Indexed("tacita.loss.values.class_loss"),
     "variance_loss": Indexed("tacita.loss.numbers.variance_loss"),
+    "distribution_loss": Indexed("tacita.loss.distribution_loss"),
+    "association_loss": Indexed("tacita.loss.association_loss"),
+    "table_loss": Indexed("tacita.loss.table_loss"),
+    "propensity_loss": Indexed("tacita.loss.propensity_loss"),
+    "estimate_loss": Indexed("tacita.loss.estimate_loss"),
+    "statistic_loss": Indexed("tacita.loss.statistic_loss"),
+    "inequality_loss": Indexed("tacita.loss.inequality_loss"),
 }
 """Tacita's own measures, in the order in which they are shown."""
 MEASURES = {name: each.module for name, each in INDEX.items()}

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from tacita import Scenario
 from tacita.arrays import Floats
 from tacita.check import TacitaError
+from tacita.formula import parse
 from tacita.risk.population.loglinear_risk import cells, measures
-from tacita.risk.population.loglinear_risk.formula import closed, maximal, parse, shown
+from tacita.risk.population.loglinear_risk.formula import closed, maximal, shown
 from tacita.risk.population.loglinear_risk.loglinear_risk import LogLinearRisk, loglinear_risk
 from tacita.risk.population.loglinear_risk.measures import (
     match_curvature,

@@ -13,8 +13,8 @@ import tacita as tc
 from tacita.data import Data
 from tacita.protect.synthesise.columns import column_of
 from tacita.protect.synthesise.sequence import Sample, draw_sequence, fitted
-from tacita.protect.synthesise.tree import Features, Growth, Response
 from tacita.random import Draws
+from tacita.trees.tree import Features, Growth, Response
 
 
 def small_file(seed: int) -> Data:

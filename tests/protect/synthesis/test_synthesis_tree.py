@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from slow_tree import score, slow_tree
 
-from tacita.protect.synthesise.tree import Features, Growth, Response, Tree, donors, drawn, grown, leaves_of
+from tacita.trees.tree import Features, Growth, Response, Tree, donors, drawn, grown, leaves_of
 
 
 def nested(tree: Tree, features: Features, rows: list[int], node: int = 0) -> Any:

@@ -13,7 +13,7 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.protect.synthesise.replicated import replicated_uniques
 from tacita.protect.synthesise.smoothing import bandwidths, often, smoothed
-from tacita.protect.synthesise.tree import donors
+from tacita.trees.tree import donors
 
 SURVEY = tc.household_survey(400, population=9000, seed=2)
 DATA, WHO = SURVEY.data, SURVEY.scenario

@@ -10,7 +10,7 @@ from tacita import frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.data import Data
 from tacita.distance.comparison import check_sizes
-from tacita.protect.synthesise.tree import Features
+from tacita.trees.tree import Features
 
 SPIKE = 0.05
 """Zeros are drawn apart from other numbers where they are more than this share of them."""

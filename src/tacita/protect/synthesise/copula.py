@@ -16,7 +16,7 @@ from tacita.arrays import Floats, Ints
 from tacita.protect.synthesise.columns import Column
 from tacita.protect.synthesise.sequence import Normal, Synthetic
 from tacita.protect.synthesise.smoothing import bandwidths, often, smoothed
-from tacita.protect.synthesise.tree import Donors, donors, drawn
+from tacita.trees.tree import Donors, donors, drawn
 
 BINS = 50
 """Groups of a variable's values, at most, from which correlations are worked out."""

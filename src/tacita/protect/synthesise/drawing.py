@@ -14,9 +14,9 @@ from tacita.protect.numeric_column import numbers_of, written
 from tacita.protect.synthesise.columns import Column, column_of
 from tacita.protect.synthesise.copula import Copula, copula_of, draw_copula, parts_of
 from tacita.protect.synthesise.sequence import Fitted, Sample, Synthetic, draw_sequence, fitted
-from tacita.protect.synthesise.tree import Growth
 from tacita.random import Draws
 from tacita.rules import EditRule
+from tacita.trees.tree import Growth
 
 
 class File(NamedTuple):

@@ -17,7 +17,7 @@ import numpy as np
 from tacita.arrays import Floats, Ints
 from tacita.protect.synthesise.columns import Column, stacked
 from tacita.protect.synthesise.smoothing import bandwidths, often, smoothed
-from tacita.protect.synthesise.tree import (
+from tacita.trees.tree import (
     Donors,
     Features,
     Growth,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
-from tacita.protect.synthesise.tree import Donors
+from tacita.trees.tree import Donors
 
 
 def often(values: Floats, least: int) -> Bools:

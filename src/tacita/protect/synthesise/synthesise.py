@@ -20,8 +20,8 @@ from tacita.protect.step import Applied, CellStep, Context, present
 from tacita.protect.synthesise.account import copy_figures, copy_remarks
 from tacita.protect.synthesise.columns import column_of
 from tacita.protect.synthesise.drawing import File, Models, Options, drawn_copy, file_of, models_as_lists, models_of
-from tacita.protect.synthesise.tree import Growth
 from tacita.rules import EditRule
+from tacita.trees.tree import Growth
 
 
 def _conditions(what: str, given: Any) -> tuple[str, ...]:

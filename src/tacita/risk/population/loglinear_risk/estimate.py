@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from tacita.arrays import Bools, Floats
+from tacita.formula import Model
 from tacita.risk.population.loglinear_risk.cells import Classification
 from tacita.risk.population.loglinear_risk.design import Cells, Design, Effect
-from tacita.risk.population.loglinear_risk.formula import Model
 from tacita.risk.population.loglinear_risk.measures import (
     Underfit,
     match_probability,

@@ -7,8 +7,9 @@ from itertools import combinations
 from typing import Any
 
 from tacita import check, frame
+from tacita.formula import Model, Term, shown_term
 from tacita.risk.population.loglinear_risk.estimate import Estimate, Specification
-from tacita.risk.population.loglinear_risk.formula import Model, Term, maximal, ordered, shown, shown_term
+from tacita.risk.population.loglinear_risk.formula import maximal, ordered, shown
 
 CRITERIA = ("B2", "AIC")
 NO_SIGN = 1.96

@@ -101,7 +101,7 @@ def grown(features: Features, response: Response, growth: Growth) -> Tree:
     in the order of its values. Nominal features with two classes or numbers are split by the order of their means,
     which gives the best of all subsets; with more classes by the orders of the shares of the most frequent classes.
     """
-    from tacita.protect.synthesise import tree_loops
+    from tacita.trees import tree_loops
 
     count = len(response.values)
     values = np.ascontiguousarray(features.values, dtype=np.float64)
@@ -126,7 +126,7 @@ def grown(features: Features, response: Response, growth: Growth) -> Tree:
 
 def leaves_of(tree: Tree, features: Features) -> Ints:
     """By record: the node of its leaf."""
-    from tacita.protect.synthesise import tree_loops
+    from tacita.trees import tree_loops
 
     values = np.ascontiguousarray(features.values, dtype=np.float64)
     leaves: Ints = tree_loops.find_leaves(*tree, values)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tacita.compiled import compiled
-from tacita.protect.synthesise.split_loops import best_split
+from tacita.trees.split_loops import best_split
 
 
 @compiled
