@@ -522,7 +522,9 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
     "confidentiality": [({"alpha": 1}, "alpha must be in (0, 1); got 1.")],
     "confidentiality_sets": [({"key_sets": [["incom"]]}, "keys not in the data: 'incom'. Did you mean 'income'?")],
     "confidentiality_alphas": [({"alphas": [2]}, "alphas must be in (0, 1); got 2.")],
-    "categorical_confidentiality": [({"unit": "best"}, "unit must be one of 'value', 'sd', 'mad', 'range'; got 'best'.")],
+    "categorical_confidentiality": [
+        ({"unit": "best"}, "unit must be one of 'value', 'sd', 'mad', 'range'; got 'best'.")
+    ],
     "interval_confidentiality": [
         ({"intervals": {"income": ("lower", "uper")}}, "intervals not in the data: 'uper'. Did you mean 'upper'?")
     ],
@@ -550,7 +552,9 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
     "correlation_loss": [({"method": "best"}, "method must be one of 'pearson', 'kendall'; got 'best'.")],
     "numeric_loss": [({"robust": "some"}, "robust must be true or false; got 'some'.")],
     "class_loss": [({"keys": ["agee"]}, "keys of the original file not in the data: 'agee'. Did you mean 'age'?")],
-    "variance_loss": [({"by": ["sexx"]}, "variables of the original file not in the data: 'sexx'. Did you mean 'sex'?")],
+    "variance_loss": [
+        ({"by": ["sexx"]}, "variables of the original file not in the data: 'sexx'. Did you mean 'sex'?")
+    ],
 }
 
 

@@ -64,8 +64,8 @@ def range_change(x: Floats, y: Floats) -> Floats:
 
 
 def numeric_unit(x: Floats, kind: str) -> float:
-    """The unit of a numeric difference (`UNITS`): 1, the standard deviation (n - 1), the median absolute deviation times
-    1.4826, or the range; NaN or 0 where there is no spread.
+    """The unit of a numeric difference (`UNITS`): 1, the standard deviation (n - 1), the median absolute deviation
+    times 1.4826, or the range; NaN or 0 where there is no spread.
 
     >>> round(numeric_unit(np.array([1.0, 2.0, 4.0, np.nan]), "mad"), 4)
     1.4826

@@ -22,8 +22,8 @@ from tacita.distance.covered import class_losses, follows_rule, pairs_of_codes
 RECODES = ("recoding", "top coding", "bottom coding", "rounding")
 """Mechanisms after which a released value stands for a class of original ones."""
 MISSING = ("published", "sdcmicro")
-"""What a missing ordinal or numeric value counts: as published, or as in sdcMicro, where a value in one file and none in
-the other are as far apart as any two of the variable, whichever is missing."""
+"""What a missing ordinal or numeric value counts: as published, or as in sdcMicro, where a value in one file and none
+in the other are as far apart as any two of the variable, whichever is missing."""
 
 
 class Change(NamedTuple):

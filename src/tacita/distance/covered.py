@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacita.arrays import Floats, Ints
+from tacita.arrays import Bools, Floats, Ints
 
 RULE = 30
 """So many records changed by one rule without an exception are no accident: the values were recoded, not perturbed."""
@@ -19,13 +19,13 @@ RULE = 30
 class Covered(NamedTuple):
     """By released code, from 0 for missing: which original codes stand behind it."""
 
-    count: Ints
+    many: Ints
     """How many."""
     low: Ints
     """The least of them."""
     high: Ints
     """The greatest."""
-    unknown: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    unknown: Bools
     """Whether it stands for one value alone that has another name too: then the files do not show what it covers."""
 
 
@@ -53,7 +53,7 @@ def covered(x: Ints, y: Ints) -> Covered:
     """Which original codes stand behind each released code.
 
     >>> found = covered(np.array([1, 2, 3, 3]), np.array([1, 1, 2, 3]))
-    >>> found.count.tolist(), found.unknown.tolist()
+    >>> found.many.tolist(), found.unknown.tolist()
     ([0, 2, 1, 1], [False, False, False, True])
     """
     px, py, records = pairs_of_codes(x, y)
@@ -82,7 +82,7 @@ def class_losses(x: Ints, y: Ints, positions: Floats | None = None, whole: float
     """
     found = covered(x, y)
     if positions is None:
-        share = np.maximum(found.count - 1, 0) / max(int(x.max(initial=0)) - 1, 1)
+        share = np.maximum(found.many - 1, 0) / max(int(x.max(initial=0)) - 1, 1)
     else:
         at = np.concatenate([[0.0], positions])
         share = (at[found.high] - at[found.low]) / (whole or 1.0)

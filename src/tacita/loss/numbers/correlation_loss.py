@@ -80,8 +80,8 @@ class CorrelationLoss(Result):
         """gamma in percent."""
         return (
             f"the release loses {percent(self.gamma)} of the information in the correlations of "
-            f"{len(self.variables)} variables (gamma; 0 %: each depends on the others as before; 100 %: as differently as "
-            f"can be)"
+            f"{len(self.variables)} variables (gamma; 0 %: each depends on the others as before; 100 %: as differently "
+            f"as can be)"
         )
 
     def sentences(self) -> list[str]:
@@ -95,12 +95,11 @@ class CorrelationLoss(Result):
         """What each variable shares with the others, and the correlations that changed most."""
         shared = [1.0 - 1.0 / each for each in (self.inverse_before, self.inverse_after)]
         rows = tuple(
-            (name, f"{x:.3f}", f"{y:.3f}") for name, x, y in zip(self.variables, *map(np.ndarray.tolist, shared), strict=True)
+            (name, f"{x:.3f}", f"{y:.3f}")
+            for name, x, y in zip(self.variables, *map(np.ndarray.tolist, shared), strict=True)
         )
         pairs = sorted(self._pairs(), key=lambda each: -abs(each[3] - each[2]))[:SHOWN]
-        listed = tuple(
-            (f"{one} and {other}", f"{x:.3f}", f"{y:.3f}", f"{y - x:+.3f}") for one, other, x, y in pairs
-        )
+        listed = tuple((f"{one} and {other}", f"{x:.3f}", f"{y:.3f}", f"{y - x:+.3f}") for one, other, x, y in pairs)
         return (
             Table(("R2 on all others", "before", "after"), rows),
             Table(("correlation", "before", "after", "change"), listed),
@@ -149,7 +148,9 @@ def correlation_loss(
     scenario: Scenario,
     *,
     variables: NumericVariables = None,
-    method: Annotated[str, OneOf(METHODS), Doc("Pearson's correlation, or Kendall's tau, ordinal ones too.")] = "pearson",
+    method: Annotated[
+        str, OneOf(METHODS), Doc("Pearson's correlation, or Kendall's tau, ordinal ones too.")
+    ] = "pearson",
     weighted: Weighted = True,
     progress: Progress = no_progress,
 ) -> CorrelationLoss:
@@ -214,7 +215,9 @@ def _columns(files: Files, variables: Any, method: str) -> tuple[tuple[str, ...]
         columns = [pair for pair in pairs if pair is not None]
         x, y = (np.column_stack([pair[at] for pair in columns]) if columns else np.zeros((0, 0)) for at in (0, 1))
     if len(names) < 2:
-        raise TacitaError("correlations need at least two numeric variables that both files have; pass variables=[...].")
+        raise TacitaError(
+            "correlations need at least two numeric variables that both files have; pass variables=[...]."
+        )
     return names, x, y
 
 

@@ -40,7 +40,8 @@ def as_correlation(matrix: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         found = matrix / np.outer(spread, spread)
     np.fill_diagonal(found, np.where(spread > 0, 1.0, np.nan))
-    return np.clip(found, -1.0, 1.0)
+    correlations: Floats = np.clip(found, -1.0, 1.0)
+    return correlations
 
 
 def correlation(values: Floats, weights: Floats | None = None) -> Floats:

@@ -29,7 +29,9 @@ def matrices(values: Floats, weights: Floats | None, seed: int | None, records: 
     if seed is not None:
         # In units of each variable, in which the core is looked for: its digits must not depend on the units.
         robust = mcd(values, Draws(seed).step("covariance"), records=records).covariance
-    return Matrices(covariance(values, weights), correlation(values, weights), rank_correlation(values, weights), robust)
+    return Matrices(
+        covariance(values, weights), correlation(values, weights), rank_correlation(values, weights), robust
+    )
 
 
 def relative_deviation(before: Floats, after: Floats) -> float:
@@ -60,8 +62,8 @@ def triangle(matrix: Floats, *, diagonal: bool) -> Floats:
 
 
 def loadings(matrix: Floats) -> Floats:
-    """Principal components of a correlation matrix, one per column, the largest first; the entry of greatest size of each
-    is positive, since a component has no sign of its own.
+    """Principal components of a correlation matrix, one per column, the largest first; the entry of greatest size of
+    each is positive, since a component has no sign of its own.
 
     >>> loadings(np.array([[1.0, 0.5], [0.5, 1.0]])).round(3).tolist()
     [[0.707, 0.707], [0.707, -0.707]]
@@ -114,14 +116,18 @@ def deviations(
         for many, one in {**single, "median absolute deviations": "mad"}.items()
     }
     found["covariances"] = relative_deviation(*(triangle(each.covariance, diagonal=True) for each in (first, second)))
-    found["correlations"] = relative_deviation(*(triangle(each.correlation, diagonal=False) for each in (first, second)))
+    found["correlations"] = relative_deviation(
+        *(triangle(each.correlation, diagonal=False) for each in (first, second))
+    )
     found["rank correlations"] = relative_deviation(*(triangle(each.rank, diagonal=False) for each in (first, second)))
     both = first.correlation, second.correlation
     found["regression coefficients"] = absolute_deviation(*map(regression_coefficients, both))
     found["loadings"] = loadings_deviation(*both)
     if first.robust is not None and second.robust is not None:
         core = as_correlation(first.robust), as_correlation(second.robust)
-        found["robust covariances"] = relative_deviation(triangle(first.robust, diagonal=True), triangle(second.robust, diagonal=True))
+        found["robust covariances"] = relative_deviation(
+            triangle(first.robust, diagonal=True), triangle(second.robust, diagonal=True)
+        )
         found["robust correlations"] = relative_deviation(*(triangle(each, diagonal=False) for each in core))
         found["robust regression coefficients"] = absolute_deviation(*map(regression_coefficients, core))
         found["robust loadings"] = loadings_deviation(*core)

@@ -122,19 +122,21 @@ class NumericLoss(Result):
         """The mean relative distance."""
         return (
             f"numbers of {check.counted(len(self.variables), 'variable')} lose {percent(self.relative_distance)} "
-            f"(mean of |x - y| / (|x| + |y|); 0 %: every number as it was; 100 %: every one turned its sign or came from or "
-            f"to 0)"
+            f"(mean of |x - y| / (|x| + |y|); 0 %: every number as it was; 100 %: every one turned its sign or came "
+            f"from or to 0)"
         )
 
     def sentences(self) -> list[str]:
         """IL1, IL1s, eigenvalues; what could not be compared."""
         said = [
             f"IL1 {cell_text(self.il1)} (0: unchanged, 1: off by as much as the numbers themselves), IL1s "
-            f"{cell_text(self.il1s)} (0: unchanged, 1: off by 1.41 standard deviations), eigenvalues of the correlation "
-            f"matrix off by {cell_text(self.eigen)} in all (0: unchanged)"
+            f"{cell_text(self.il1s)} (0: unchanged, 1: off by 1.41 standard deviations), eigenvalues of the "
+            f"correlation matrix off by {cell_text(self.eigen)} in all (0: unchanged)"
         ]
         if self.robust_eigen is not None:
-            said.append(f"eigenvalues of the robust covariance off by {cell_text(self.robust_eigen)} in all (0: unchanged)")
+            said.append(
+                f"eigenvalues of the robust covariance off by {cell_text(self.robust_eigen)} in all (0: unchanged)"
+            )
         left = ((self.gone, "suppressed cell"), (self.zeros, "original zero"), (self.incomplete, "incomplete record"))
         listed = [check.counted(count, noun) for count, noun in left if count]
         return [*said, *([f"left out where there is nothing to compare: {', '.join(listed)}"] if listed else [])]
@@ -239,20 +241,22 @@ def numeric_loss(
     scenario: Scenario,
     *,
     variables: NumericVariables = None,
-    robust: Annotated[bool, Doc("Robust covariances too, by the minimum covariance determinant: seconds more.")] = False,
+    robust: Annotated[
+        bool, Doc("Robust covariances too, by the minimum covariance determinant: seconds more.")
+    ] = False,
     seed: Annotated[int, Doc("Draws the starts of the robust covariance.")] = 1,
     weighted: Weighted = True,
     progress: Progress = no_progress,
 ) -> NumericLoss:
     """How far released numbers are from the original ones, and what is estimated from them.
 
-    IL1 is the mean over cells of |x - y|/|x| (original zeros left out and counted), IL1s that of |x - y|/(sqrt 2 s), the
-    mean relative distance that of |x - y|/(|x| + |y|), which is bounded. Eigenvalues are compared by sum |e - e'|/e.
-    By variable means, quantiles, spreads and totals before and after; by pair covariances and correlations; and in
+    IL1 is the mean over cells of |x - y|/|x| (original zeros left out and counted), IL1s that of |x - y|/(sqrt 2 s),
+    the mean relative distance that of |x - y|/(|x| + |y|), which is bounded. Eigenvalues are compared by sum
+    |e - e'|/e. By variable means, quantiles, spreads and totals before and after; by pair covariances and correlations; and in
     sixteen figures how far estimates are off on average, with weights where the scenario names one.
 
-    References: Yancey, Winkler and Creecy (2002), Disclosure risk assessment in perturbative microdata protection; Templ
-    (2008), Statistical disclosure control for microdata using the R package sdcMicro.
+    References: Yancey, Winkler and Creecy (2002), Disclosure risk assessment in perturbative microdata protection;
+    Templ (2008), Statistical disclosure control for microdata using the R package sdcMicro.
 
     >>> import polars as pl
     >>> firms = pl.DataFrame({"sales": [100.0, 200.0, 300.0, 400.0]})

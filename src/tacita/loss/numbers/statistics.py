@@ -12,8 +12,8 @@ QUANTILES = (0.01, 0.05, 0.25, 0.75, 0.95, 0.99)
 TRIMMED = 0.1
 """The share of the weight that the trimmed mean cuts off at either end."""
 BEYOND = 3 * 1.4826 / 1.486
-"""Median absolute deviations beyond which the one-step mean draws values in: three, with two roundings of a constant as in
-sdcMicro, so that figures agree."""
+"""Median absolute deviations beyond which the one-step mean draws values in: three, with two roundings of a constant as
+in sdcMicro, so that figures agree."""
 STATISTICS = (
     *("mean", "median", "one-step mean", "trimmed mean", "variance", "standard deviation", "mad"),
     *(f"quantile {share:g}" for share in QUANTILES),

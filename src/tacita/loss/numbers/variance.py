@@ -54,7 +54,9 @@ def variance_parts(values: Floats, group: Ints, weights: Floats | None) -> Parts
 
 
 def variance_of_mean(values: Floats, weights: Floats | None) -> float:
-    """The estimated variance of a mean: s^2/n, or with weights n/(n - 1) sum w^2 (x - m)^2 / (sum w)^2; NaN of one value.
+    """The estimated variance of a mean, s^2/n, or with weights n/(n - 1) sum w^2 (x - m)^2 / (sum w)^2.
+
+    NaN of a single value.
 
     >>> variance_of_mean(np.array([1.0, 2.0, 3.0, np.nan]), None)
     0.3333333333333333

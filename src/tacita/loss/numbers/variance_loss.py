@@ -50,6 +50,13 @@ class Explained(NamedTuple):
         """R^2 after less R^2 before."""
         return self.after.explained - self.before.explained
 
+    @property
+    def figures(self) -> tuple[float, float, float, float]:
+        """R^2 before and after, and the sums of squares between and within groups as multiples of the original's."""
+        between = _ratio(self.after.between, self.before.between)
+        within = _ratio(self.after.within, self.before.within)
+        return self.before.explained, self.after.explained, between, within
+
 
 @dataclass(frozen=True, eq=False)
 class VarianceLoss(Result):
@@ -80,7 +87,9 @@ class VarianceLoss(Result):
     def headline(self) -> str:
         """What groups explain, and how sure means are."""
         ratio = self.variance_ratio
-        sure = f"; estimated variances of means are {ratio:.3g} times what they were (1: unchanged)" if ratio > 0 else ""
+        sure = (
+            f"; estimated variances of means are {ratio:.3g} times what they were (1: unchanged)" if ratio > 0 else ""
+        )
         return (
             f"the share of the variance of {check.counted(len(self.means), 'number')} that groups explain is off by "
             f"{percent(self.explained_loss)} on average (R2; 0 %: unchanged, 100 %: from all to nothing or back){sure}"
@@ -90,11 +99,7 @@ class VarianceLoss(Result):
         """The ratio of variances of means, and the groups whose R^2 changed most."""
         means = tuple((each.variable, _figure(each.ratio)) for each in self.means)
         known = sorted(self.explained, key=lambda each: -_size(each.difference))[:SHOWN]
-        rows = tuple(
-            (f"{each.variable} by {each.by}", _figure(each.before.explained), _figure(each.after.explained),
-             _figure(_ratio(each.after.between, each.before.between)), _figure(_ratio(each.after.within, each.before.within)))
-            for each in known
-        )  # fmt: skip
+        rows = tuple((f"{each.variable} by {each.by}", *map(_figure, each.figures)) for each in known)
         listed = (Table(("groups", "R2 before", "R2 after", "between x", "within x"), rows),) if rows else ()
         return (Table(("variance of the mean", "times"), means), *listed)
 
@@ -116,8 +121,8 @@ class VarianceLoss(Result):
                 "by": [""] * len(names) if none else [each.by for each in every],
                 "explained_before": _column(names, [each.before.explained for each in every]),
                 "explained_after": _column(names, [each.after.explained for each in every]),
-                "between_ratio": _column(names, [_ratio(each.after.between, each.before.between) for each in every]),
-                "within_ratio": _column(names, [_ratio(each.after.within, each.before.within) for each in every]),
+                "between_ratio": _column(names, [each.figures[2] for each in every]),
+                "within_ratio": _column(names, [each.figures[3] for each in every]),
                 "variance_ratio": np.array([ratios[name] for name in names]),
             }
         )
@@ -180,9 +185,9 @@ def variance_loss(
 ) -> VarianceLoss:
     """What protection does to the variance of estimates: variances of means, and what groups explain (R^2).
 
-    The estimated variance of a mean is s^2/n, with weights that of a ratio (with replacement): a ratio above 1 says that
-    estimates became less sure, below 1 that they look surer than they are, as after microaggregation. An analysis of
-    variance of each number by each categorical variable takes its variance apart into that between and that within
+    The estimated variance of a mean is s^2/n, with weights that of a ratio (with replacement): a ratio above 1 says
+    that estimates became less sure, below 1 that they look surer than they are, as after microaggregation. An analysis
+    of variance of each number by each categorical variable takes its variance apart into that between and that within
     groups; R^2 is the share between. Noise and swapping of either variable take it down, microaggregation within groups
     takes it up.
 

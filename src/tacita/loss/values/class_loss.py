@@ -66,8 +66,8 @@ class ClassLoss(Result):
     def headline(self) -> str:
         """Granularity in percent."""
         return (
-            f"{check.counted(len(self.keys), 'key')} lose {percent(self.granularity)} of their detail (granularity; 0 %: "
-            f"every value as fine as it was; 100 %: no value of any key left)"
+            f"{check.counted(len(self.keys), 'key')} lose {percent(self.granularity)} of their detail (granularity; "
+            f"0 %: every value as fine as it was; 100 %: no value of any key left)"
         )
 
     def tables(self) -> tuple[Table, ...]:
@@ -125,18 +125,18 @@ def class_loss(
     keys: Annotated[tuple[str, ...] | None, Doc("Categorical keys; the scenario's.")] = None,
     progress: Progress = no_progress,
 ) -> ClassLoss:
-    """How much coarser the keys are: granularity, generalisation intensity, entropy, ambiguity, discernibility, class size.
+    """How much coarser the keys are: granularity, intensity, entropy, ambiguity, discernibility, average class size.
 
-    With m_b of the m categories of a key behind a released value, as the two files show it: granularity (m_b - 1)/(m - 1);
-    intensity level/height, the level of a class being one above the classes inside it and suppression the top; entropy
-    -log2 of the share of the original value among the records with a value of the class, over what suppression leaves
-    open. Ambiguity: the mean over records of the product of m_b, over that of m. Discernibility: the sum over records of
-    the size of their group, the file for a suppressed record. Average class size: records / groups. Each is given raw, and
-    as a loss from 0, unchanged, to 1, everything suppressed.
+    With m_b of the m categories of a key behind a released value, as the two files show it: granularity (m_b - 1) /
+    (m - 1); intensity level/height, the level of a class being one above the classes inside it and suppression the top;
+    entropy -log2 of the share of the original value among the records with a value of the class, over what suppression
+    leaves open. Ambiguity: the mean over records of the product of m_b, over that of m. Discernibility: the sum over
+    records of the size of their group, the file for a suppressed record. Average class size: records / groups. Each is
+    given raw, and as a loss from 0, unchanged, to 1, everything suppressed.
 
-    References: Iyengar (2002) for granularity; Sweeney (2002) for intensity (1 - precision); Gionis and Tassa (2009) for
-    entropy; Nergiz and Clifton (2007) for ambiguity; Bayardo and Agrawal (2005) for discernibility; LeFevre, DeWitt and
-    Ramakrishnan (2006) for the average class size.
+    References: Iyengar (2002) for granularity; Sweeney (2002) for intensity (1 - precision); Gionis and Tassa (2009)
+    for entropy; Nergiz and Clifton (2007) for ambiguity; Bayardo and Agrawal (2005) for discernibility; LeFevre, DeWitt
+    and Ramakrishnan (2006) for the average class size.
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"region": ["a", "b", "c", "d"], "sex": ["f", "f", "m", "m"]})
@@ -212,6 +212,11 @@ def _figures(codes: list[tuple[Ints, Ints]], parts: list[KeyClasses]) -> dict[st
         **{kind: Figure(0.0, share, share) for kind, share in shares.items()},
         "entropy": Figure(0.0, bits / n, bits / most if most > 0 else 0.0),
         "ambiguity": Figure(1.0, ambiguity, scaled(1.0, ambiguity, widest)),
-        "discernibility": Figure(*alike, scaled(*alike, float(n) ** 2)),
-        "average class size": Figure(*sizes, scaled(*sizes, float(n))),
+        "discernibility": _figure(alike, float(n) ** 2),
+        "average class size": _figure(sizes, float(n)),
     }
+
+
+def _figure(both: list[float], most: float) -> Figure:
+    before, after = both
+    return Figure(before, after, scaled(before, after, most))

@@ -34,20 +34,20 @@ def levels(x: Ints, y: Ints) -> tuple[Ints, int]:
     (array([0, 1, 0, 0, 0]), 2)
     """
     found = covered(x, y)
-    rows = np.flatnonzero(found.count > 1)
-    level = np.zeros(len(found.count), dtype=np.int64)
-    rows = rows[np.argsort(found.count[rows], kind="stable")]
+    rows = np.flatnonzero(found.many > 1)
+    level = np.zeros(len(found.many), dtype=np.int64)
+    rows = rows[np.argsort(found.many[rows], kind="stable")]
     px, py, _ = pairs_of_codes(x, y)
-    at = np.full(len(found.count), -1)
+    at = np.full(len(found.many), -1)
     at[rows] = np.arange(len(rows))
     inside = np.zeros((len(rows), int(x.max(initial=0)) + 1), dtype=np.float32)
     several = at[py] >= 0
     inside[at[py[several]], px[several]] = 1.0
     shared = inside @ inside.T
     for place, row in enumerate(rows):
-        within = (shared[place, :place] == found.count[rows[:place]]) & (found.count[rows[:place]] < found.count[row])
+        within = (shared[place, :place] == found.many[rows[:place]]) & (found.many[rows[:place]] < found.many[row])
         level[row] = 1 + int(level[rows[:place]][within].max(initial=0))
-    all_of_them = found.count == len(np.unique(x[x > 0]))
+    all_of_them = found.many == len(np.unique(x[x > 0]))
     top = int(level[all_of_them].max(initial=0))
     return level, top if top > 0 and top == level.max(initial=0) else int(level.max(initial=0)) + 1
 
@@ -59,11 +59,11 @@ def key_classes(x: Ints, y: Ints) -> KeyClasses:
     categories, shown = int((n_x > 0).sum()), n_x.sum()
     px, py, _ = pairs_of_codes(x, y)
     found = covered(x, y)
-    among = np.bincount(py, weights=n_x[px], minlength=len(found.count))
+    among = np.bincount(py, weights=n_x[px], minlength=len(found.many))
     among[0] = shown
     level, height = levels(x, y)
     level[0] = height
-    count = found.count.copy()
+    count = found.many.copy()
     count[0] = max(categories, 1)
     lost = x == 0
     with np.errstate(divide="ignore", invalid="ignore"):

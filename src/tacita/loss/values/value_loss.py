@@ -65,8 +65,8 @@ class ValueLoss(Result):
         """lambda in percent."""
         return (
             f"the release loses {percent(self.overall)} of the information in the values of "
-            f"{check.counted(len(self.changes), 'variable')} (0 %: every value as it was; 100 %: every one suppressed or "
-            f"as far from the original as can be)"
+            f"{check.counted(len(self.changes), 'variable')} (0 %: every value as it was; 100 %: every one suppressed "
+            f"or as far from the original as can be)"
         )
 
     def sentences(self) -> list[str]:
@@ -93,7 +93,9 @@ class ValueLoss(Result):
         recoded = [each.variable for each in self.changes if each.scale == "recoded"]
         said = [f"numeric differences of {', '.join(numeric)} {UNIT_WORDS[self.unit]}"] if numeric else []
         if recoded:
-            said.append(f"recoded: a value of {', '.join(recoded)} loses the share of the variable that its class covers")
+            said.append(
+                f"recoded: a value of {', '.join(recoded)} loses the share of the variable that its class covers"
+            )
         return (*said, *([f"records count by {self.weights}"] if self.weights else []))
 
     def to_frame(self) -> frame.Frame:
@@ -139,7 +141,9 @@ def value_loss(
     recoded: Annotated[
         tuple[str, ...] | None, Doc("Variables whose released values stand for classes; learnt from the files.")
     ] = None,
-    missing: Annotated[str, OneOf(MISSING), Doc("What ordinal and numeric values that are missing count.")] = "published",
+    missing: Annotated[
+        str, OneOf(MISSING), Doc("What ordinal and numeric values that are missing count.")
+    ] = "published",
     weighted: Weighted = False,
     progress: Progress = no_progress,
 ) -> ValueLoss:
@@ -148,8 +152,8 @@ def value_loss(
     The mean over variables and records of d, 0 for a value as it was, 1 for one as far from it as can be: nominal 0 or
     1; ordinal |difference of categories|/(categories - 1); numeric (2/pi) arctan|difference|, in the variable's own
     `unit`, in standard deviations (`sd`) or median absolute deviations (`mad`), or |difference| as a share of the
-    `range`. Suppressed: nominal 1, ordinal to the farther end, numeric to the maximum if the value is at most the median,
-    else to the minimum.
+    `range`. Suppressed: nominal 1, ordinal to the farther end, numeric to the maximum if the value is at most the
+    median, else to the minimum.
 
     A recoded value (classes, rounding, top codes) loses the share of the variable that its class covers: categories
     (m_b - 1)/(m - 1), ordered ones by their span, numbers width/range. Which original values a released one covers is

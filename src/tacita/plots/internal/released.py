@@ -14,12 +14,12 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
+from tacita.distance.aligned import aligned
 from tacita.distance.comparison import number_columns
 from tacita.plots.cloud import CELLS, MOST_POINTS
 from tacita.plots.internal.values import INTERNAL
 from tacita.plots.number_axis import NumberAxis, number_axis
 from tacita.plots.theme import INK, SAFE, themed
-from tacita.distance.aligned import aligned
 
 
 class _Pairs(NamedTuple):

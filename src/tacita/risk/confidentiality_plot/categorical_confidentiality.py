@@ -69,8 +69,8 @@ class CategoricalConfidentiality(Result):
             return self.count_cautions
         return (
             *self.count_cautions,
-            f"{check.quoted(recoded)} was recoded: a value loses the share of the variable that its class covers, as the "
-            f"two files show it (0: one value, 1: all of them).",
+            f"{check.quoted(recoded)} was recoded: a value loses the share of the variable that its class covers, as "
+            f"the two files show it (0: one value, 1: all of them).",
         )
 
     @property

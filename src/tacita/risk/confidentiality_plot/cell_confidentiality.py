@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.distance.aligned import aligned
 from tacita.distance.scenario_keys import NumericKeys, numeric_keys
 from tacita.measures import measure, own_rule
 from tacita.parameters import Doc, checked_options
 from tacita.progress import Progress, no_progress
 from tacita.risk.confidentiality_plot.confidentiality import confidentiality
-from tacita.distance.aligned import aligned
 from tacita.risk.confidentiality_plot.released_intervals import (
     IntervalConfidentiality,
     Intervals,

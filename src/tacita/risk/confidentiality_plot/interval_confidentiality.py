@@ -9,11 +9,11 @@ import numpy as np
 
 from tacita import check
 from tacita.check import TacitaError
+from tacita.distance.aligned import aligned
 from tacita.measures import measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
 from tacita.risk.confidentiality_plot.confidentiality import confidentiality
-from tacita.distance.aligned import aligned
 from tacita.risk.confidentiality_plot.options import shared_options
 from tacita.risk.confidentiality_plot.released_intervals import (
     IntervalConfidentiality,

@@ -16,11 +16,11 @@ from tacita import check, frame
 from tacita.arrays import Bools, Floats
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.distance.aligned import Aligned
 from tacita.distance.truth import new_records_caution
 from tacita.progress import Progress
 from tacita.result import percent
 from tacita.risk.confidentiality_plot.confidentiality import confidentiality
-from tacita.distance.aligned import Aligned
 from tacita.risk.confidentiality_plot.result import Confidentiality
 from tacita.scenario import Scenario
 
