@@ -284,7 +284,8 @@ def _pairs(given: Sequence[tuple[str, str]] | None, files: BothFiles) -> list[tu
 
 
 def _distance(each: Comparison) -> float:
-    return each.distance
+    # Of distances that are equal but for rounding the first variable has the largest.
+    return round(each.distance, 12)
 
 
 def _kind(each: Comparison) -> str:

@@ -10,7 +10,7 @@ from tacita.arrays import Bools, Floats
 
 SKEWED = 0.4
 """The skewness between the 5th, 50th and 95th percentiles from which on positive numbers are on a log scale."""
-SPAN = 10.0
+SPAN = 20.0
 """And the least ratio of the 95th to the 5th percentile."""
 HEAVY = 12.0
 """Numbers of both signs are on a symlog scale if their outer percentiles are so many middle spreads apart."""
