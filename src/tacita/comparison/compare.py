@@ -100,7 +100,7 @@ def _compared(
     if profile is None:
         source = file.data if file.release is None else file.release
         profile = assess(source, file.scenario, policy, original=original, progress=part(progress, 0.0, 0.5))
-    measured = _measured(file, data, policy, asked, profile.further, part(progress, 0.5, 0.95))
+    measured, refused = _measured(file, data, policy, asked, profile.further, part(progress, 0.5, 0.95))
     progress(0.95, f"{file.name}: what changed")
     shared = shared_records(data, file.data, None)
     own_rules = rules or (file.release.rules if file.release is not None else Rules())
@@ -114,6 +114,7 @@ def _compared(
         added=shared.new,
         broken=tuple(each for each in checked_rules(own_rules, original, file.data) if not each.kept),
         rules=len(own_rules),
+        not_measured=refused,
     )
 
 
@@ -124,12 +125,17 @@ def _measured(
     asked: Mapping[str, Mapping[str, Any]],
     known: Mapping[str, Result],
     progress: Progress,
-) -> dict[str, Result]:
-    """Every measure of the two files that a comparison calls for or that was asked for, by name."""
+) -> tuple[dict[str, Result], dict[str, str]]:
+    """Every measure of the two files that a comparison calls for or that was asked for, by name.
+
+    One that is called for and cannot be measured here, as where a file has no numbers, does not end the comparison:
+    besides, why not.
+    """
     released = with_codes(file.data, file.scenario).remembering()
     context = Context(released, file.scenario, policy, None, original, {})
     names = [name for name in measure_names() if name in asked or _is_called_for(name, context)]
     found: dict[str, Result] = {}
+    refused: dict[str, str] = {}
     for at, name in enumerate(names):
         progress(at / len(names), f"{file.name}: {name.replace('_', ' ')}")
         limited = policy.limit_of(name)
@@ -143,8 +149,13 @@ def _measured(
         given |= {"policy": policy} if "policy" in options and "policy" not in given else {}
         if own.takes_progress:
             given["progress"] = part(progress, at / len(names), (at + 1) / len(names))
-        found[name] = own.function(original, released, file.scenario, **given)
-    return found
+        try:
+            found[name] = own.function(original, released, file.scenario, **given)
+        except TacitaError as error:
+            if name in asked:
+                raise
+            refused[name] = str(error)
+    return found, refused
 
 
 def _is_called_for(name: str, context: Context) -> bool:

@@ -50,6 +50,8 @@ class ComparedRelease:
     """The declared relations that it breaks."""
     rules: int
     """How many relations were declared."""
+    not_measured: Mapping[str, str] = field(default_factory=dict)
+    """Measures that a comparison calls for and that could not be taken here, with the reason."""
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -138,6 +140,7 @@ class Comparison(Result):
         found = [*self.original.cautions]
         for each in self.releases:
             own = [*each.profile.cautions, *(text for result in each.measures.values() for text in result.cautions)]
+            own += [f"{name} was not measured: {why}" for name, why in each.not_measured.items()]
             found += [f"{each.name}: {text}" for text in dict.fromkeys(own) if text not in of_original]
         return tuple(found)
 

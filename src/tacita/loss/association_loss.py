@@ -165,7 +165,12 @@ class AssociationLoss(Result):
         }
 
 
-@measure(files=2, kind="loss", missing=own_rule("A missing category is one of its own; missing numbers are left out."))
+@measure(
+    files=2,
+    called_for="comparison",
+    kind="loss",
+    missing=own_rule("A missing category is one of its own; missing numbers are left out."),
+)
 def association_loss(
     original: Data,
     released: Data,

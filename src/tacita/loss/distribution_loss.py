@@ -186,7 +186,7 @@ class DistributionLoss(Result):
         return {"mean": self.mean, "scale": self.scale, "weighted": self.weighted, "variables": listed}
 
 
-@measure(files=2, kind="loss", missing=own_rule("A missing value is a category of its own."))
+@measure(files=2, called_for="comparison", kind="loss", missing=own_rule("A missing value is a category of its own."))
 def distribution_loss(
     original: Data,
     released: Data,

@@ -161,7 +161,12 @@ def _summary(group: list[Estimate]) -> tuple[Any, ...]:
     )
 
 
-@measure(files=2, kind="loss", missing=own_rule("A missing category is one of its own; missing numbers are left out."))
+@measure(
+    files=2,
+    called_for="comparison",
+    kind="loss",
+    missing=own_rule("A missing category is one of its own; missing numbers are left out."),
+)
 def estimate_loss(
     original: Data,
     released: Data,

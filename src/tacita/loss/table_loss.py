@@ -179,7 +179,7 @@ class TableLoss(Result):
 _FALSE = ("false_zeros", "false_nonzeros")
 
 
-@measure(files=2, kind="loss", missing=own_rule("A missing value is a category of its own."))
+@measure(files=2, called_for="comparison", kind="loss", missing=own_rule("A missing value is a category of its own."))
 def table_loss(
     original: Data,
     released: Data,

@@ -17,7 +17,7 @@ from tacita.loss.numbers.correlations import correlation, dependent_variables, k
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc, OneOf
 from tacita.progress import Progress, no_progress
-from tacita.result import Result, Table, percent
+from tacita.result import Percent, Result, Table, percent
 from tacita.scenario import Scenario
 
 METHODS = ("pearson", "kendall")
@@ -74,6 +74,10 @@ class CorrelationLoss(Result):
     def largest_difference(self) -> float:
         """The largest change of a correlation."""
         return float(np.abs(self.after - self.before).max())
+
+    def key_figures(self) -> dict[str, Any]:
+        """gamma."""
+        return {"information loss in correlations (gamma)": Percent(self.gamma)}
 
     @property
     def headline(self) -> str:
@@ -138,6 +142,7 @@ class CorrelationLoss(Result):
 
 @measure(
     files=2,
+    called_for="comparison",
     kind="loss",
     limit=at_most("gamma", "the information loss gamma"),
     missing=own_rule("Records without a value of one of the variables in either file are left out and counted."),

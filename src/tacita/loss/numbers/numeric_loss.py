@@ -231,6 +231,7 @@ def _share(value: float) -> Percent | str:
 
 @measure(
     files=2,
+    called_for="comparison",
     kind="loss",
     limit=at_most("relative_distance", "the mean relative distance"),
     missing=own_rule("A cell that is missing in either file is left out; covariances take complete records."),

@@ -167,6 +167,7 @@ def _column(names: list[str], values: list[float]) -> Floats:
 
 @measure(
     files=2,
+    called_for="comparison",
     kind="loss",
     limit=at_most("explained_loss", "the mean change of R2"),
     missing=own_rule("A record without a number is left out; without a group it is left out of that analysis."),

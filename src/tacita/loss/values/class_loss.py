@@ -112,6 +112,7 @@ class ClassLoss(Result):
 
 @measure(
     files=2,
+    called_for="comparison",
     kind="loss",
     needs="keys",
     limit=at_most("granularity", "the granularity lost"),

@@ -69,6 +69,10 @@ class ValueLoss(Result):
             f"or as far from the original as can be)"
         )
 
+    def key_figures(self) -> dict[str, Any]:
+        """lambda."""
+        return {"information loss in values (lambda)": Percent(self.overall)}
+
     def sentences(self) -> list[str]:
         """Records that were changed, and variables that do not count."""
         n, changed = len(self.record), int((self.loss > 0).sum())
@@ -124,6 +128,7 @@ class ValueLoss(Result):
 
 @measure(
     files=2,
+    called_for="comparison",
     kind="loss",
     limit=at_most("overall", "the information loss lambda"),
     figure="value_loss",

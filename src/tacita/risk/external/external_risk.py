@@ -107,6 +107,12 @@ class ExternalRisk(Result):
             f"{percent(found.share('expected'))} right (expected), {percent(found.share('unique'))} beyond doubt"
         )
 
+    def key_figures(self) -> dict[str, Any]:
+        """Whether he finds somebody, whether he is right, whether he is sure; what is not known is left out."""
+        found = self.figures_of_file
+        words = {"paired": "finds a matching record", "expected": "guesses right (expected)", "unique": "is sure"}
+        return {words[name]: Percent(found.share(name)) for name in words if getattr(found, name) is not None}
+
     def sentences(self) -> list[str]:
         """What is compared, the highest probability, and blind guessing."""
         lines = [f"he knows {', '.join(self.variables)}"]
@@ -172,6 +178,7 @@ class ExternalRisk(Result):
 
 @measure(
     files=2,
+    called_for="comparison",
     limit=at_most("limited", "the external risk"),
     for_perturbed=True,
     figure="external_risk",

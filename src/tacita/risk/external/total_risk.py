@@ -67,6 +67,10 @@ class TotalRisk(Result):
             f"external risk {percent(self.external)} (records of an intruder that pair with a released one)"
         )
 
+    def key_figures(self) -> dict[str, Any]:
+        """The total risk; None where the internal part does not hold."""
+        return {"total risk": None if self.not_valid else Percent(self.total)}
+
     @property
     def cautions(self) -> tuple[str, ...]:
         """Those of the external risk."""
@@ -99,6 +103,7 @@ class TotalRisk(Result):
 
 @measure(
     files=2,
+    called_for="comparison",
     needs="keys",
     limit=at_most("total", "the total risk"),
     missing=rule_in_part("Internal risk follows the scenario's rule; external risk has a rule of its own."),

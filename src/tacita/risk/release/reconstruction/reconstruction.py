@@ -73,6 +73,10 @@ class Reconstruction(Result):
         """Protected cells that no attack tells, and of which an intruder would trust a wrong guess."""
         return sum(each.misled for each in self.variables)
 
+    def key_figures(self) -> dict[str, Any]:
+        """Protected cells that the rest of the release gives back."""
+        return {"protected cells given back": self.given_back}
+
     @property
     def headline(self) -> str:
         """How many protected cells the release gives back."""
