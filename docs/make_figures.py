@@ -84,6 +84,15 @@ def usual_plan(survey: Any) -> Any:
     return tc.risk.reconstruction(survey.data, plan.apply(survey.data, scenario), scenario)
 
 
+def outside_file() -> Any:
+    """What an intruder with a file of his own finds in a release, as the page has it."""
+    survey = tc.household_survey()
+    scenario = tc.Scenario(keys=["region", "sex", "age", "citizenship"], numeric_keys=["income"])
+    plan = tc.Plan([tc.Recode("age", width=5), tc.Noise(["income"], 0.05), tc.Suppress(k=3)])
+    released = plan.apply(survey.data, scenario, seed=1)
+    return tc.risk.external_risk(survey.data, released, scenario)
+
+
 def main() -> None:
     """Draw every figure."""
     survey = tc.household_survey()
@@ -93,6 +102,7 @@ def main() -> None:
         "risk_threshold": tc.risk.risk_threshold(survey.data, survey.scenario, rate=0.02),
         "model_check": tc.risk.model_check(survey.data, survey.scenario, survey.population, probability="estimated"),
         "reconstruction": usual_plan(survey),
+        "external_risk": outside_file(),
         "confidentiality": one_industry(),
         "confidentiality_large": many_enterprises(),
     }

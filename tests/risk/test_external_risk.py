@@ -1,5 +1,6 @@
 """External risk: against all pairs, by hand, and what an intruder's file may be."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -442,3 +443,21 @@ def test_the_figure_counts_records_by_pairs() -> None:
     found = external_risk(PEOPLE, PEOPLE, BOTH)
     drawn = external_risk_points(found).filter(pl.col("records") > 0).select("pairs", "kind", "share").rows()
     assert drawn == [("1", "the right one among them", 0.5), ("2", "the right one among them", 0.5)]
+
+
+def test_on_the_command_line(run: Callable[..., tuple[int, str, str]]) -> None:
+    tc.write(PEOPLE.with_columns(id=pl.int_range(4)), "people.csv")
+    tc.write(PEOPLE.with_columns(id=pl.int_range(4))[1:3], "his.csv")
+    asked = "assess", "people.csv", "--original", "people.csv", "--keys", "sex", "--numeric-keys", "income", "--measure"
+    code, out, err = run(*asked, "external_risk:tolerance=0.01")
+    assert (code, err) == (0, "")
+    assert "100 % of the 4 records of his file, the right one among them for 100 %" in " ".join(out.split())
+    code, out, err = run(*asked, "external_risk:intruder=his.csv;unit=id")
+    assert (code, err) == (0, "")
+    assert "100 % of the 2 records of his file, the right one among them for 100 %; he guesses 75 % right" in " ".join(
+        out.split()
+    )
+    assert run(*asked, "external_risk:intruder=hers.csv")[1:] == (
+        "",
+        "tacita: hers.csv does not exist; check the path.\n",
+    )

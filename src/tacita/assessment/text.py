@@ -186,4 +186,6 @@ def assumptions(profile: RiskProfile) -> Iterator[str]:
     if scenario.numeric_keys and not {"mixed_uniqueness", "dominance"} & set(profile.further):
         yield f"numeric keys do not enter these figures: {check.quoted(scenario.numeric_keys)}"
     if scenario.known:
-        yield "the probabilities that a variable is known do not enter these figures, which take every key as known"
+        yield (
+            "probabilities that a variable is known enter external_risk alone: these figures take every key as known"
+        )

@@ -56,7 +56,7 @@ def external_risk(result: Any, *, width: int = 420, height: int = 200) -> Any:
                 scale=alt.Scale(domain=kinds, range=[colours[kind] for kind in kinds]),
                 legend=alt.Legend(title=None, orient="top", labelLimit=0),
             ),
-            order=alt.Order("kind:N", sort="descending"),
+            order=alt.Order("kind:N", sort="ascending"),
             tooltip=["pairs:N", "kind:N", alt.Tooltip("records:Q", format=","), alt.Tooltip("share:Q", format=".2%")],
         )
         .properties(width=width, height=height, title=alt.Title("External risk", subtitle=subtitle))

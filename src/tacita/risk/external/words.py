@@ -8,8 +8,8 @@ from tacita.risk.external.figures import Average, Figures
 from tacita.risk.external.variables import Prepared
 
 RULES = {
-    "level": "a suppressed cell agrees with a missing value only",
-    "any": "a suppressed cell stands for anything",
+    "level": "a missing released category agrees with a missing one only",
+    "any": "a missing released value stands for anything",
 }
 
 
