@@ -20,6 +20,7 @@ import tacita as tc
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.measures import MEASURES, find
+from tacita.mechanism import Mechanism
 from tacita.policy import OWN_FIELDS
 from tacita.result import Result
 from tacita.testing import check_measure
@@ -83,6 +84,7 @@ EXACT = ({}, {"method": "approximate", **FEWER}, {"quantile": 0.1}, {"register":
 SENSITIVE = {"sensitive": ["hid", "disease"], "keys": ["region", "age"]}
 PLOT = {"strata": ["sex"], "k": 3, "r": 0.2, "g": 2.0, "metric": "euclidean", "policy": tc.Policy(neighbours=4)}
 LINK = {"keys": ["income", "w"], "unit": "id", "external": True}
+NOISE = Mechanism("noise", ("income",), {"covariance": [[9.0e4]], "kept": 1.0, "keep_zeros": True}, perturbs=True)
 INTERVALS = {"intervals": {"income": ("lower", "upper")}}
 
 EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {
@@ -136,6 +138,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {
         PLOT,
         {"delta": 0.3, "vertical": True, "ratio": False, "size": "w", "keys": ["income", "w"]},
         {"log": "unit_free", "zeros": "exclude", "alpha": 0.1},
+        {"weighted": True, "archive": ORIGINAL, "strata": ["sex"]},
     ),
     "confidentiality_sets": ({}, {"key_sets": {"one": ["income"], "two": ["income", "w"]}, "alpha": 0.1}),
     "confidentiality_alphas": (
@@ -155,6 +158,17 @@ EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {
     "probabilistic_linkage": (
         {"tolerance": {"income": 200.0}},
         {"block": ["sex"], "false_links": 0.2, "missed_links": 0.1, "engine": "tacita", **LINK},
+    ),
+    "rank_linkage": ({}, {"size": "w", "largest": 3, "strata": ["sex"], "unit": "id"}),
+    "informed_linkage": ({}, {"keys": ["income", "sex"], "mechanisms": [NOISE], "unit": "id"}),
+    "releases_together": (
+        {"other": RELEASED},
+        {"other": ORIGINAL, "keys": ["income", "sex"], "tolerance": 0.1, "suppressed": "any", "unit": "id"},
+    ),
+    "total_risk": (
+        {},
+        {"weights": [1, 3], "variables": ["region", "income"], "tolerance": 0.1, "suppressed": "any", "unit": "id"},
+        {"intruder": ORIGINAL, "register": ORIGINAL},
     ),
     "interval_disclosure": ({}, {"k": 0.2, "keys": ["income", "w"], "unit": "id"}),
     "rank_interval_disclosure": ({}, {"widths": [2, 20], "keys": ["income", "w"], "unit": "id"}),
