@@ -162,8 +162,9 @@ EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {
     "rank_linkage": ({}, {"size": "w", "largest": 3, "strata": ["sex"], "unit": "id"}),
     "informed_linkage": ({}, {"keys": ["income", "sex"], "mechanisms": [NOISE], "unit": "id"}),
     "releases_together": (
-        {"other": RELEASED},
-        {"other": ORIGINAL, "keys": ["income", "sex"], "tolerance": 0.1, "suppressed": "any", "unit": "id"},
+        {},
+        {"other": ORIGINAL},
+        {"other": RELEASED, "keys": ["income", "sex"], "tolerance": 0.1, "suppressed": "any", "unit": "id"},
     ),
     "total_risk": (
         {},
@@ -205,6 +206,8 @@ def test_measures_keep_the_public_contract(name: str, example: int) -> None:
         original, masked = (data.with_columns(id=pl.int_range(SIZE) * 3 + 5) for data in (ORIGINAL, RELEASED))
     else:
         original, masked = ORIGINAL, RELEASED
+    own = {id(ORIGINAL): original, id(RELEASED): masked}
+    options = {option: own.get(id(value), value) for option, value in options.items()}
     check_measure(name, original, scenario(), released=masked if find(name).files == 2 else None, **options)
 
 
@@ -523,6 +526,21 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
     ],
     "one_to_one_linkage": [({"gap": -1}, "gap must be at least 0; got -1.")],
     "probabilistic_linkage": [({"false_links": 2}, "false_links must be in [0, 1]; got 2.")],
+    "rank_linkage": [
+        ({"largest": 0}, "largest must be at least 1; got 0."),
+        ({"size": "incom"}, "keys of the original file not in the data: 'incom'. Did you mean 'income'?"),
+    ],
+    "informed_linkage": [
+        (
+            {"mechanisms": 5},
+            "mechanisms must be a release, a list of mechanisms, or the log.json of a release; got a int.",
+        )
+    ],
+    "releases_together": [
+        ({"tolerance": 1}, "tolerance must be in [0, 1); got 1."),
+        ({"suppressed": "none"}, "suppressed must be one of 'level', 'any'; got 'none'."),
+    ],
+    "total_risk": [({"weights": [1]}, "weights must be two numbers, as (0.5, 0.5); got [1].")],
     "interval_disclosure": [({"k": -1}, "k must be at least 0; got -1.")],
     "rank_interval_disclosure": [
         ({"widths": [-1]}, "widths must be one or more percentages of at least 0; got [-1.0].")

@@ -105,12 +105,14 @@ def test_errors() -> None:
     original, released, archive = files(20, 9)
     with pytest.raises(TacitaError, match="the likelihood ratio counts originals one by one; leave out ratio"):
         tc.risk.confidentiality(original, released, WHO, weighted=True, ratio=True)
-    with pytest.raises(TacitaError, match="an archive can be compared by relative, euclidean, manhattan, gower distance"):
+    with pytest.raises(
+        TacitaError, match="an archive can be compared by relative, euclidean, manhattan, gower distance"
+    ):
         tc.risk.confidentiality(original, released, WHO, archive=archive, metric="mahalanobis")
     with pytest.raises(TacitaError, match="weighted neighbours need weights; pass weight="):
         tc.risk.confidentiality(original, released, tc.Scenario(numeric_keys=["p"]), weighted=True)
     with pytest.raises(TacitaError, match="keys of the archive not in the data: 'p'"):
         tc.risk.confidentiality(original, released, WHO, archive=archive.drop("p"))
     lighter = original.with_columns(w=-pl.col("w"))
-    with pytest.raises(TacitaError, match="weight 'w' must be positive; 20 records are negative"):
+    with pytest.raises(TacitaError, match="weight 'w' must be positive; 20 values are negative"):
         tc.risk.confidentiality(lighter, released, WHO, weighted=True)

@@ -129,8 +129,8 @@ def total_risk(
     """The mean of internal and external risk of a release.
 
     Internal risk is the re-identification rate xi of the released file: the share of its records that an intruder is
-    expected to recognise who looks for people in it. External risk is the share of the records of an intruder's own file
-    that pair with a released record. Total risk is (internal + external)/2, or their mean under other `weights`.
+    expected to recognise who looks for people in it. External risk is the share of the records of an intruder's own
+    file that pair with a released record. Total risk is (internal + external)/2, or their mean under other `weights`.
 
     Where keys were perturbed, counts of equal keys say nothing, and neither does the internal risk: there is no total
     risk then, and external risk or linkage decide.
