@@ -169,7 +169,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {
     "total_risk": (
         {},
         {"weights": [1, 3], "variables": ["region", "income"], "tolerance": 0.1, "suppressed": "any", "unit": "id"},
-        {"intruder": ORIGINAL, "register": ORIGINAL},
+        {"intruder": ORIGINAL, "register": RELEASED},
     ),
     "interval_disclosure": ({}, {"k": 0.2, "keys": ["income", "w"], "unit": "id"}),
     "rank_interval_disclosure": ({}, {"widths": [2, 20], "keys": ["income", "w"], "unit": "id"}),
