@@ -27,7 +27,8 @@ def test_it_is_the_mean_of_its_parts() -> None:
 
 def test_there_is_none_where_keys_were_perturbed() -> None:
     masked = Data.of(PEOPLE).with_perturbed(["job"])
-    found = total_risk(PEOPLE, masked, WHO)
+    with pytest.warns(tc.TacitaWarning, match="the key 'job' was perturbed"):
+        found = total_risk(PEOPLE, masked, WHO)
     assert found.not_valid
     assert found.headline == "no total risk: internal risk is not valid here; external risk 100 %"
     assert (found.to_dict()["total"], found.to_dict()["internal"]) == (None, None)

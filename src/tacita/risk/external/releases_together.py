@@ -152,7 +152,8 @@ def releases_together(
     In the worst case he knows which records are the same: by record number, or by the column `unit`. A record pairs
     with one of his own if it agrees with it in every release, on every variable; what one release suppressed is read
     from another. Categories agree if equal, numbers x and released y if |x - y| <= d* |y|; a number suppressed
-    everywhere is replaced by the nearest released one. The four figures are those of external risk, for each release and for all.
+    everywhere is replaced by the nearest released one. The four figures are those of external risk, for each release
+    and for all.
 
     Two versions that are each safe need not be safe together: each shows what the other hides.
 

@@ -9,7 +9,7 @@ from tacita import check, frame
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.scenario_keys import Unit
-from tacita.measures import at_most, measure, rule_in_part
+from tacita.measures import MissingKeys, at_most, measure
 from tacita.parameters import Doc, OneOf, Shape, Share
 from tacita.progress import Progress, no_progress, part
 from tacita.result import Percent, Result, Table, percent
@@ -101,7 +101,9 @@ class TotalRisk(Result):
     files=2,
     needs="keys",
     limit=at_most("total", "the total risk"),
-    missing=rule_in_part("Internal risk follows the scenario's rule; external risk has a rule of its own."),
+    missing=MissingKeys(
+        "scenario", "Internal risk follows the scenario's rule; for external risk a missing category is a level."
+    ),
 )
 def total_risk(
     original: Any,
