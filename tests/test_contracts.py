@@ -20,6 +20,7 @@ import tacita as tc
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.measures import MEASURES, find
+from tacita.mechanism import Mechanism
 from tacita.policy import OWN_FIELDS
 from tacita.result import Result
 from tacita.testing import check_measure
@@ -83,6 +84,7 @@ EXACT = ({}, {"method": "approximate", **FEWER}, {"quantile": 0.1}, {"register":
 SENSITIVE = {"sensitive": ["hid", "disease"], "keys": ["region", "age"]}
 PLOT = {"strata": ["sex"], "k": 3, "r": 0.2, "g": 2.0, "metric": "euclidean", "policy": tc.Policy(neighbours=4)}
 LINK = {"keys": ["income", "w"], "unit": "id", "external": True}
+NOISE = Mechanism("noise", ("income",), {"covariance": [[9.0e4]], "kept": 1.0, "keep_zeros": True}, perturbs=True)
 INTERVALS = {"intervals": {"income": ("lower", "upper")}}
 
 EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {
@@ -136,6 +138,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {
         PLOT,
         {"delta": 0.3, "vertical": True, "ratio": False, "size": "w", "keys": ["income", "w"]},
         {"log": "unit_free", "zeros": "exclude", "alpha": 0.1},
+        {"weighted": True, "archive": ORIGINAL, "strata": ["sex"]},
     ),
     "confidentiality_sets": ({}, {"key_sets": {"one": ["income"], "two": ["income", "w"]}, "alpha": 0.1}),
     "confidentiality_alphas": (
@@ -166,6 +169,18 @@ EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {
             "seed": 3,
             "unit": "id",
         },
+    ),
+    "rank_linkage": ({}, {"size": "w", "largest": 3, "strata": ["sex"], "unit": "id"}),
+    "informed_linkage": ({}, {"keys": ["income", "sex"], "mechanisms": [NOISE], "unit": "id"}),
+    "releases_together": (
+        {},
+        {"other": ORIGINAL},
+        {"other": RELEASED, "keys": ["income", "sex"], "tolerance": 0.1, "suppressed": "any", "unit": "id"},
+    ),
+    "total_risk": (
+        {},
+        {"weights": [1, 3], "variables": ["region", "income"], "tolerance": 0.1, "suppressed": "any", "unit": "id"},
+        {"intruder": ORIGINAL, "register": RELEASED},
     ),
     "interval_disclosure": ({}, {"k": 0.2, "keys": ["income", "w"], "unit": "id"}),
     "rank_interval_disclosure": ({}, {"widths": [2, 20], "keys": ["income", "w"], "unit": "id"}),
@@ -214,6 +229,8 @@ def test_measures_keep_the_public_contract(name: str, example: int) -> None:
         original, masked = (data.with_columns(id=pl.int_range(SIZE) * 3 + 5) for data in (ORIGINAL, RELEASED))
     else:
         original, masked = ORIGINAL, RELEASED
+    own = {id(ORIGINAL): original, id(RELEASED): masked}
+    options = {option: own.get(id(value), value) for option, value in options.items()}
     check_measure(name, original, scenario(), released=masked if find(name).files == 2 else None, **options)
 
 
@@ -540,6 +557,21 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"known": {"sexx": 0.5}}, "known not in the data: 'sexx'. Did you mean 'sex'?"),
         ({"intruder": 5}, "data must be a path or a pandas, Polars or Arrow table; got int."),
     ],
+    "rank_linkage": [
+        ({"largest": 0}, "largest must be at least 1; got 0."),
+        ({"size": "incom"}, "keys of the original file not in the data: 'incom'. Did you mean 'income'?"),
+    ],
+    "informed_linkage": [
+        (
+            {"mechanisms": 5},
+            "mechanisms must be a release, a list of mechanisms, or the log.json of a release; got a int.",
+        )
+    ],
+    "releases_together": [
+        ({"tolerance": 1}, "tolerance must be in [0, 1); got 1."),
+        ({"suppressed": "none"}, "suppressed must be one of 'level', 'any'; got 'none'."),
+    ],
+    "total_risk": [({"weights": [1]}, "weights must be two numbers, as (0.5, 0.5); got [1].")],
     "interval_disclosure": [({"k": -1}, "k must be at least 0; got -1.")],
     "rank_interval_disclosure": [
         ({"widths": [-1]}, "widths must be one or more percentages of at least 0; got [-1.0].")

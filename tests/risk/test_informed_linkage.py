@@ -297,7 +297,8 @@ def test_a_method_that_does_not_explain_the_file_is_pointed_out() -> None:
     found = informed_linkage(original, masked, tc.Scenario(keys=["job"]), mechanisms=[told])
     assert found.candidates.tolist() == [0, 4, 0, 4]
     assert found.cautions == (
-        "by the methods as reported no released record is possible for 2 records: another step changed the file besides.",
+        "by the methods as reported no released record is possible for 2 records: another step changed the "
+        "file besides.",
     )
 
 

@@ -1,6 +1,6 @@
 """The rank attack: against every order that equal sizes can have, by hand, and against table 6."""
 
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 
 import numpy as np
 import polars as pl
@@ -22,7 +22,7 @@ def orders(sizes: list[float | None]) -> list[list[int]]:
     there = [at for at, size in enumerate(sizes) if size is not None]
     return [
         list(order) for order in permutations(there)
-        if all(sizes[one] >= sizes[two] for one, two in zip(order, order[1:], strict=False))  # type: ignore[operator]
+        if all(sizes[one] >= sizes[two] for one, two in pairwise(order))  # type: ignore[operator]
     ]  # fmt: skip
 
 
@@ -72,8 +72,8 @@ def test_by_hand_in_strata() -> None:
     assert found.correct.tolist() == [1.0, 0.0, 0.0, 0.5, 0.5]
     assert found.correct_largest.tolist() == [1.0, 0.0, 0.0, 0.5, 0.0]
     assert found.headline == (
-        "by rank on size, 2 of 5 units (40 %) are expected to be linked rightly, 2 by guessing; of the 1 largest of each "
-        "stratum 1.5 of 2 (75 %)"
+        "by rank on size, 2 of 5 units (40 %) are expected to be linked rightly, 2 by guessing; of the 1 largest of "
+        "each stratum 1.5 of 2 (75 %)"
     )
     assert found.guessed == 2.0
     (table,) = found.tables()

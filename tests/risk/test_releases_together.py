@@ -36,12 +36,15 @@ def changed(original: pl.DataFrame, seed: int, blanks: float) -> Data:
     draw = np.random.default_rng(seed)
     mixed = original.with_columns(
         job=pl.Series(
-            [value if keep else "b" for value, keep in zip(original["job"], draw.random(len(original)) < 0.8)]
+            [
+                value if keep else "b"
+                for value, keep in zip(original["job"], draw.random(len(original)) < 0.8, strict=True)
+            ]
         ),
         size=pl.Series(
             [
                 None if value is None else value * factor
-                for value, factor in zip(original["size"], draw.choice([1, 1.04, 1.3], len(original)))
+                for value, factor in zip(original["size"], draw.choice([1, 1.04, 1.3], len(original)), strict=True)
             ],
             dtype=pl.Float64,
         ),
@@ -140,13 +143,22 @@ def test_by_hand() -> None:
     assert level.together.pairs.tolist() == [1, 1, 1, 1]
     assert level.together.figures == (1.0, 1.0, 1.0, 1.0)
     assert level.headline == (
-        "an intruder with 2 releases finds a matching record for 100 % of the units, the right one among them for 100 %, "
-        "guesses 100 % right, 100 % beyond doubt; with the most telling release alone he guesses 50 % right"
+        "an intruder with 2 releases finds a matching record for 100 % of the units, the right one among them for "
+        "100 %, guesses 100 % right, 100 % beyond doubt; with the most telling release alone he guesses 50 % right"
     )
     either = releases_together(people, first, who, other=second, suppressed="any")
     assert either.alone[0].expected.tolist() == [1.0, 0.5, 1.0, 0.5]
     assert "all together" in str(level)
     assert level.cautions == ()
+
+
+def test_one_release_is_attacked_alone() -> None:
+    people = pl.DataFrame({"job": ["a", "a", "b"]})
+    found = releases_together(people, people, tc.Scenario(keys=["job"]))
+    assert found.together.expected.tolist() == found.alone[0].expected.tolist() == [0.5, 0.5, 1.0]
+    assert found.headline.startswith("an intruder with 1 release finds")
+    assert "most telling" not in found.headline
+    assert found.cautions == ()
 
 
 def test_recoded_and_rounded_values_are_coded_alike() -> None:
@@ -166,9 +178,9 @@ def test_recoded_and_rounded_values_are_coded_alike() -> None:
 def test_errors() -> None:
     people = pl.DataFrame({"job": ["a", "b"], "town": [1, 2]})
     who = tc.Scenario(keys=["job", "town"])
-    with pytest.raises(TacitaError, match=r"tolerance must be below 1; got 1\."):
+    with pytest.raises(TacitaError, match=r"tolerance must be in \[0, 1\); got 1"):
         releases_together(people, people, who, other=people, tolerance=1.0)
-    with pytest.raises(TacitaError, match=r"other must name another release; got none\."):
-        releases_together(people, people, who, other=[])
+    with pytest.raises(TacitaError, match="unit of the original file not in the data: 'id'"):
+        releases_together(people, people, who, unit="id")
     with pytest.raises(TacitaError, match="keys of the released files not in the data: 'town'"):
         releases_together(people, people.drop("town"), who, other=people.drop("town"))

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
         interval_confidentiality as interval_confidentiality,
     )
     from tacita.risk.external.external_risk import external_risk as external_risk
+    from tacita.risk.external.informed_linkage import informed_linkage as informed_linkage
+    from tacita.risk.external.releases_together import releases_together as releases_together
+    from tacita.risk.external.total_risk import total_risk as total_risk
     from tacita.risk.identity.attackers import attackers as attackers
     from tacita.risk.identity.benchmark import benchmark as benchmark
     from tacita.risk.identity.household_risk import household_risk as household_risk
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from tacita.risk.linkage.distance_linkage import distance_linkage as distance_linkage
     from tacita.risk.linkage.one_to_one_linkage import one_to_one_linkage as one_to_one_linkage
     from tacita.risk.linkage.probabilistic_linkage import probabilistic_linkage as probabilistic_linkage
+    from tacita.risk.linkage.rank_linkage import rank_linkage as rank_linkage
     from tacita.risk.population.loglinear_risk.loglinear_risk import loglinear_risk as loglinear_risk
     from tacita.risk.population.model_check import model_check as model_check
     from tacita.risk.population.superpopulation.superpopulation import superpopulation as superpopulation

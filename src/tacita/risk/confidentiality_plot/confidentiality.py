@@ -10,6 +10,7 @@ import numpy as np
 from tacita import check
 from tacita.arrays import Ints
 from tacita.check import TacitaError
+from tacita.data import Data
 from tacita.distance.histogram import FEW
 from tacita.distance.scenario_keys import NumericKeys, Strata, numeric_keys, strata_of
 from tacita.distance.sweep import Pairs, pairs
@@ -20,6 +21,7 @@ from tacita.risk.confidentiality_plot.files import Compared, compared
 from tacita.risk.confidentiality_plot.limits import Limits, limits_of
 from tacita.risk.confidentiality_plot.options import (
     Alpha,
+    Archive,
     Bend,
     Delta,
     Log,
@@ -30,12 +32,14 @@ from tacita.risk.confidentiality_plot.options import (
     Ratio,
     Size,
     Vertical,
+    Weighted,
     Zeros,
 )
 from tacita.risk.confidentiality_plot.pairs import correct_links, likelihood_ratio, neighbourhoods, z_of_own
 from tacita.risk.confidentiality_plot.ranks import largest_units, ranks_kept
+from tacita.risk.confidentiality_plot.recounted import check_options, recounted
 from tacita.risk.confidentiality_plot.result import Confidentiality
-from tacita.scenario import Scenario
+from tacita.scenario import Scenario, with_codes
 
 RATIO_PAIRS = 400_000_000
 """With more pairs, over all strata, the likelihood ratio is worked out only if it is asked for."""
@@ -71,6 +75,8 @@ def confidentiality(
     log: Log = False,
     zeros: Zeros = "shift",
     size: Size = None,
+    weighted: Weighted = False,
+    archive: Archive = None,
     progress: Progress = no_progress,
 ) -> Confidentiality:
     """How well each released record hides among the originals, and how far it was moved.
@@ -83,6 +89,9 @@ def confidentiality(
     (neighbours/k)^g + (perturbation/r)^g = 1, or with fewer than k neighbours if `vertical`; k and r are those of the
     policy unless given. On the log scale (`log=True`) zeros are shifted, log(1 + x), or their records excluded; there z
     depends on the unit of money, on the scale `log="unit_free"` it does not.
+
+    `weighted`: a neighbour counts as many people or firms as its weight says. `archive`: neighbours are counted within
+    the same delta among the records of another file, as of last year's, in which nobody knows who is who.
 
     References: Seri and Polettini (2003), CASC deliverable 5-D5; Seri, A graphical framework to evaluate risk
     assessment and information loss at individual level.
@@ -102,7 +111,13 @@ def confidentiality(
     names, by = numeric_keys("confidentiality", scenario, keys), strata_of(scenario, strata)
     files = compared(original, released, names, by, metric, log, zeros, size)
     scale = {"metric": metric, "log": bool(log), "unit_free": log == "unit_free"}
-    return of_files(files, [level], near, ratio, limits, scale, progress)[0]
+    if not weighted and archive is None:
+        return of_files(files, [level], near, ratio, limits, scale, progress)[0]
+    check_options(weighted, archive, ratio, metric, log)
+    source = Data.of(original) if archive is None else with_codes(Data.of(archive), scenario)
+    found = of_files(files, [level], near, False, limits, scale, progress)[0]
+    kinds = {"weighted": weighted, "archive": archive is not None}
+    return recounted(found, files, source, scenario, by, zeros, **kinds)
 
 
 def of_files(

@@ -63,14 +63,14 @@ class ConfidentialityAlphas(Result):
         heads = ("alpha", delta, "alpha (n-1)", "neighbours", "true link inside", "empty", "unsafe")
         rows: list[tuple[str, ...]] = []
         for alpha, part in self.parts.items():
-            row = part.rows()[-1]
+            row, inside = part.rows()[-1], int(part.inside.sum())
             rows.append(
                 (
                     f"{alpha:g}",
                     figure((100 if part.metric == "relative" else 1) * row.delta),
                     f"{row.expected_neighbours:.1f}",
                     f"{row.mean_neighbours:.1f}",
-                    f"{row.true_link_inside:,} ({100 * row.true_link_inside / n:.1f})",
+                    f"{inside:,} ({100 * inside / n:.1f})",
                     f"{row.empty:,}",
                     f"{row.unsafe:,} ({percent(row.unsafe / n)})",
                 )

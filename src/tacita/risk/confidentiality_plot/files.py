@@ -69,11 +69,11 @@ def compared(
     x, y = (np.column_stack([data.numbers(name) for name in names]) for data in (first, second))
     _check_finite(x, y, names)
     shown = np.asarray((~np.isnan(x) & ~np.isnan(y)).any(axis=1))
-    x, y, rows = _on_scale(x, y, log, zeros)
+    x, y, rows = on_scale(x, y, log, zeros)
     if not len(rows):
         raise TacitaError("no record has all keys in both files; there is nothing to compare.")
     where = space(y, x, metric, unit_free=log == "unit_free")
-    stratum, labels = _strata(first, by, rows)
+    stratum, labels = strata_of_rows(first, by, rows)
     return Compared(
         keys=names,
         record=first.record[rows],
@@ -90,7 +90,7 @@ def compared(
     )
 
 
-def _on_scale(x: Floats, y: Floats, log: bool | str, zeros: str) -> tuple[Floats, Floats, Ints]:
+def on_scale(x: Floats, y: Floats, log: bool | str, zeros: str) -> tuple[Floats, Floats, Ints]:
     """The rows that have all keys on the scale, and which they are."""
     if log not in LOGS:
         raise TacitaError(f"log must be False, True or 'unit_free'; got {log!r}.")
@@ -126,7 +126,7 @@ def _check_finite(x: Floats, y: Floats, names: tuple[str, ...]) -> None:
         raise TacitaError(f"keys must be finite; {check.quoted(wrong)} has infinite values, correct the file.")
 
 
-def _strata(data: Data, by: tuple[str, ...], rows: Ints) -> tuple[Ints, tuple[str, ...]]:
+def strata_of_rows(data: Data, by: tuple[str, ...], rows: Ints) -> tuple[Ints, tuple[str, ...]]:
     """By record the index of its stratum, and the names of the strata in order."""
     if not by:
         return np.zeros(len(rows), dtype=np.int64), ("",)

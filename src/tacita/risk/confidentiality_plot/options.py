@@ -24,6 +24,8 @@ Vertical = Annotated[
 Log = Annotated[bool | str, Doc("Compare on the log scale; 'unit_free' for one without units.")]
 Zeros = Annotated[str, OneOf(ZEROS), Doc("On the log scale: shift zeros, or exclude their records.")]
 Size = Annotated[str | None, Doc("Variable that says which unit is the largest; the first key.")]
+Weighted = Annotated[bool, Doc("Count neighbours by their sampling weight: people, not records.")]
+Archive = Annotated[Any, Doc("Count neighbours among the records of this file, in place of the originals.")]
 
 
 def shared_options(measure: str, of: Callable[..., Any], options: Mapping[str, Any], instead: str) -> dict[str, Any]:

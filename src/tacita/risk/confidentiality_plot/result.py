@@ -36,8 +36,9 @@ class Confidentiality(Result):
     """By record: the index of its stratum in `labels`."""
     labels: tuple[str, ...]
     """The strata; one empty text without strata."""
-    neighbours: Ints
-    """By record: originals of its stratum that look like it, its own included if it does."""
+    neighbours: Ints | Floats
+    """By record: originals of its stratum that look like it, its own included if it does; what they weigh, or how many
+    records of an archive do, if asked for."""
     perturbation: Floats
     """By record: ||y - x|| / ||x||, or on the unit-free log scale the root mean square of the log ratios."""
     correct: Floats
@@ -80,6 +81,10 @@ class Confidentiality(Result):
     """By stratum: units that have a size."""
     not_judged: int = 0
     """Those left out of which both files show some key: they can be recognised by it, and have no place in the plot."""
+    weighted: bool = False
+    """Whether neighbours count by their sampling weight."""
+    archive: int | None = None
+    """Records of the archive that neighbours are counted in; None: they are counted among the originals."""
     pairing_cautions: tuple[str, ...] = ()
     """Signs that the records of the two files are not the same units."""
 
@@ -151,6 +156,13 @@ class Confidentiality(Result):
     def notes(self) -> tuple[str, ...]:
         """How the figures came about."""
         notes = []
+        if self.archive is not None:
+            notes.append(
+                f"neighbours are counted among {check.counted(self.archive, 'record')} of an archive, in which nobody "
+                f"knows who is who"
+            )
+        if self.weighted:
+            notes.append("neighbours count by their sampling weight")
         if self.log and not self.unit_free:
             notes.append(
                 "log scale: z and perturbation depend on the units of the keys; on the unit-free log scale they do not"
@@ -191,10 +203,10 @@ class Confidentiality(Result):
     def sentences(self) -> list[str]:
         """How often the right original is found."""
         n, links, inside = len(self.record), math.fsum(self.correct), int(self.inside.sum())
-        return [
-            f"nearest original is the right one: {links:.4g} ({percent(links / n)}); "
-            f"right one among the neighbours: {inside:,} ({percent(inside / n)})"
-        ]
+        nearest = f"nearest original is the right one: {links:.4g} ({percent(links / n)})"
+        if self.archive is not None:
+            return [nearest]
+        return [f"{nearest}; right one among the neighbours: {inside:,} ({percent(inside / n)})"]
 
     def tables(self) -> tuple[Table, ...]:
         """One row per stratum, as in tables 2 to 5 of Seri and Polettini (2003)."""
@@ -223,18 +235,19 @@ class Confidentiality(Result):
     def _row(self, label: str, here: Ints, delta: float, tau: float, others: float) -> Row:
         """The figures of some records: their totals, and how many others they are compared with on average."""
         likely, inside = self.likely_neighbours, self.likely_inside
+        by_alpha = self.archive is None and not self.weighted
         return Row(
             stratum=label,
             records=len(here),
             nearest_links=math.fsum(self.correct[here]),
             delta=delta,
-            true_link_inside=int(self.inside[here].sum()),
+            true_link_inside=int(self.inside[here].sum()) if self.archive is None else None,
             tau=tau,
             likely_links=0 if inside is None else int(inside[here].sum()),
             empty=int((self.neighbours[here] == 0).sum()),
             mean_neighbours=float(self.neighbours[here].mean()),
             mean_likely_neighbours=math.nan if likely is None else float(likely[here].mean()),
-            expected_neighbours=math.nan if self.alpha is None else self.alpha * others,
+            expected_neighbours=self.alpha * others if by_alpha and self.alpha is not None else math.nan,
             unsafe=int(self.unsafe[here].sum()),
         )
 
@@ -309,7 +322,7 @@ class Confidentiality(Result):
             "records": len(self.record),
             "unsafe": int(self.unsafe.sum()),
             "nearest_links": math.fsum(self.correct),
-            "true_link_inside": int(self.inside.sum()),
+            "true_link_inside": int(self.inside.sum()) if self.archive is None else None,
             "likely_links": None if self.likely_inside is None else int(self.likely_inside.sum()),
             "limits": self.limits._asdict(),
             "left_out": self.left_out,

@@ -18,8 +18,8 @@ class Row(NamedTuple):
     nearest_links: float
     """Records whose nearest original is the true one; of m equally near ones 1/m."""
     delta: float
-    true_link_inside: int
-    """Records with the true original among the neighbours."""
+    true_link_inside: int | None
+    """Records with the true original among the neighbours; None: nobody knows who is who."""
     tau: float
     likely_links: int
     """Records with the true original among the neighbours by the likelihood ratio."""
@@ -67,7 +67,9 @@ def figure(value: float) -> str:
     return "-" if not math.isfinite(value) else f"{value:.3g}"
 
 
-def _share(count: float, records: int) -> str:
+def _share(count: float | None, records: int) -> str:
+    if count is None:
+        return "-"
     shown = f"{count:,}" if count == round(count) and isinstance(count, int) else f"{count:.4g}"
     return f"{shown} ({100 * count / max(records, 1):.1f})"
 

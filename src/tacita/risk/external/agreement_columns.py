@@ -1,4 +1,4 @@
-"""Which released values agree with a value of the intruder's: columns in which agreement costs nothing, all else too much.
+"""Which released values agree with a value of the intruder's: what agrees costs nothing, all else too much.
 
 Categories agree if they are equal, numbers if they differ by at most a share of the released one. Values that were
 recoded, rounded or cut off are recoded by the intruder alike; how, he reads off the records of both files.
@@ -104,7 +104,8 @@ def agreeing(released: Floats, low: Floats, high: Floats, tolerance: float) -> t
     reach = tolerance + SLACK
     lower = np.where(released >= 0, released * (1.0 - reach), released * (1.0 + reach))
     upper = np.where(released >= 0, released * (1.0 + reach), released * (1.0 - reach))
-    return np.searchsorted(upper, low, side="left") + 1.0, np.searchsorted(lower, high, side="right") * 1.0
+    first = np.searchsorted(upper, low, side="left") + 1
+    return first.astype(np.float64), np.searchsorted(lower, high, side="right").astype(np.float64)
 
 
 def _nearest_agrees(released: Floats, x: Floats, first: Floats, last: Floats) -> Bools:

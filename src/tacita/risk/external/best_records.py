@@ -206,7 +206,7 @@ def _least_at(costs: Costs, j: int, low: float, high: float, first: float, secon
         while 2 * step <= end - begin + 1:
             level, step = level + 1, 2 * step
         row = costs.offset[j] + (level * costs.rows[j] + int(first)) * costs.width[j]
-        return min(costs.cells[row + begin], costs.cells[row + end - step + 1])
+        return float(min(costs.cells[row + begin], costs.cells[row + end - step + 1]))
     if kind == SQUARE:
         away = max(low - first, first - high, 0.0)
         return 0.5 * away * away

@@ -1,4 +1,4 @@
-"""A categorical variable of two files: the codes of either, and what an original value becomes where it is not wrong."""
+"""A categorical variable of two files: the codes of either, and what an original value becomes if not wrong."""
 
 from __future__ import annotations
 

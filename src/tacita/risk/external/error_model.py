@@ -50,44 +50,50 @@ def logarithms(name: str, x: Floats, y: Floats, told: Told) -> Numbers:
 
 
 def errors_of(numbers: Sequence[Numbers], mechanisms: Sequence[Mechanism], own: tuple[Ints, Ints]) -> Errors:
-    """All of them together: the errors of several steps add up, and those of one step may go together.
-
-    A step of noise releases m + a (x - m) + e: the deviations from the mean that an earlier step made are multiplied by
-    a as well. Microaggregation moves numbers by what was lost of their variance, SSE/SST.
-    """
-    size = len(numbers)
-    kept, covariance = np.ones(size), np.zeros((size, size))
-    place = {each.name: at for at, each in enumerate(numbers)}
-    for mechanism in mechanisms:
-        own_names = [name for name in mechanism.variables if name in place and _known(numbers[place[name]], mechanism)]
-        at = np.array([place[name] for name in own_names], dtype=np.int64)
-        if not len(at):
-            continue
-        cells = np.ix_(at, at)
-        if mechanism.kind == "microaggregation":
-            spread = [float(mechanism.parameters["sse_share"]) * moments(numbers[j].x)[1] for j in at.tolist()]
-            covariance[cells] += np.diag(spread)
-            continue
-        factor = float(mechanism.parameters.get("kept", 1.0))
-        kept[at] *= factor
-        covariance[at, :] *= factor
-        covariance[:, at] *= factor
-        there = [mechanism.variables.index(name) for name in own_names]
-        covariance[cells] += np.array(mechanism.parameters["covariance"])[np.ix_(there, there)]
-    expected = [
-        moments(each.x)[0] + factor * (each.x - moments(each.x)[0]) for each, factor in zip(numbers, kept, strict=True)
-    ]
+    """All of them together: the errors of several steps add up, and those of one step may go together."""
+    kept, covariance = _added_up(numbers, mechanisms)
+    expected = []
     for at, each in enumerate(numbers):
+        mean, _ = moments(each.x)
         if each.logarithm:
             covariance[at, at] = _of_factors(each.told)
-            expected[at] = each.x - covariance[at, at] / 2.0
-        elif each.measured:
+            expected.append(each.x - covariance[at, at] / 2.0)
+            continue
+        if each.measured:
             covariance[at, at] = _measured(each, own)
-    columns = (
-        np.column_stack(part) for part in zip(*((each.y, each.zero, each.is_zero) for each in numbers), strict=True)
+        expected.append(mean + kept[at] * (each.x - mean))
+    return Errors(
+        tuple(each.name for each in numbers),
+        np.column_stack(expected),
+        np.column_stack([each.y for each in numbers]),
+        covariance,
+        np.column_stack([each.zero for each in numbers]),
+        np.column_stack([each.is_zero for each in numbers]),
     )
-    released, zero, is_zero = columns
-    return Errors(tuple(place), np.column_stack(expected), released, covariance, zero, is_zero)
+
+
+def _added_up(numbers: Sequence[Numbers], mechanisms: Sequence[Mechanism]) -> tuple[Floats, Floats]:
+    """What deviations from the mean were multiplied by, and the covariance of the errors, over all steps.
+
+    A step of noise releases m + a (x - m) + e: the errors of an earlier step are multiplied by a as well.
+    Microaggregation moves numbers by what was lost of their variance, SSE/SST.
+    """
+    kept, covariance = np.ones(len(numbers)), np.zeros((len(numbers), len(numbers)))
+    place = {each.name: at for at, each in enumerate(numbers)}
+    for mechanism in mechanisms:
+        names = [name for name in mechanism.variables if name in place and _known(numbers[place[name]], mechanism)]
+        at = np.array([place[name] for name in names], dtype=np.int64)
+        if mechanism.kind == "microaggregation":
+            lost = float(mechanism.parameters["sse_share"]) if names else 0.0
+            covariance[at, at] += [lost * moments(numbers[place[name]].x)[1] for name in names]
+        elif names:
+            factor = float(mechanism.parameters.get("kept", 1.0))
+            kept[at] *= factor
+            covariance[at, :] *= factor
+            covariance[:, at] *= factor
+            there = [mechanism.variables.index(name) for name in names]
+            covariance[np.ix_(at, at)] += np.array(mechanism.parameters["covariance"])[np.ix_(there, there)]
+    return kept, covariance
 
 
 def _known(numbers: Numbers, mechanism: Mechanism) -> bool:

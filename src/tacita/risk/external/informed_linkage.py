@@ -1,8 +1,8 @@
 """Record linkage by an intruder who knows the methods: how much better does he do for that?
 
-Statistical offices publish how they protect a file, and what is not published can be guessed. Whoever knows that one job
-in ten was exchanged, or that turnover got noise of 20 %, can say for each released record how likely it is to have come
-from a unit that he knows.
+Statistical offices publish how they protect a file, and what is not published can be guessed. Whoever knows that one
+job in ten was exchanged, or that turnover got noise of 20 %, can say for each released record how likely it is to have
+come from a unit that he knows.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ class InformedLinkage(Result):
     def headline(self) -> str:
         """What knowledge of the methods is worth."""
         return (
-            f"an intruder who knows the methods links {number(self.expected_correct)} of {self.units:,} records rightly "
-            f"({percent(self.share_correct)}); one who does not, {number(self.expected_plain)} "
+            f"an intruder who knows the methods links {number(self.expected_correct)} of {self.units:,} records "
+            f"rightly ({percent(self.share_correct)}); one who does not, {number(self.expected_plain)} "
             f"({percent(self.share_plain)}); {number(self.guessed)} by guessing"
         )
 
@@ -173,8 +173,8 @@ def informed_linkage(
     covariance of noise, the window of a rank swap. He takes the released record y whose total log likelihood given his
     x is greatest; of several he draws one: 1/ties. By variable the likelihood is R[x, y] of the matrix; the normal
     density of the errors of noise or microaggregation; 1 inside the window of ranks, else 0; and, where values were
-    coded or stayed, 1 for what x becomes, else 0. Beside it stand the links of an intruder who knows no method and takes
-    the record that differs least (Gower's distance). The difference is what the knowledge is worth.
+    coded or stayed, 1 for what x becomes, else 0. Beside it stand the links of an intruder who knows no method and
+    takes the record that differs least (Gower's distance). The difference is what the knowledge is worth.
 
     A release knows what its steps did. For a file without that knowledge, and for methods that report no
     probabilities, how many values were changed or how far is measured on the two files.
@@ -186,7 +186,8 @@ def informed_linkage(
     >>> import polars as pl, tacita as tc
     >>> people = pl.DataFrame({"job": ["smith"] * 6 + ["miller"] * 4, "town": [1, 2, 3, 4, 5, 6, 1, 2, 3, 4]})
     >>> who = Scenario(keys=["job", "town"])
-    >>> release = tc.Plan([tc.Pram("job", matrix={"smith": {"miller": 1}, "miller": {"smith": 1}})]).apply(people, who, seed=1)
+    >>> turned = tc.Pram("job", matrix={"smith": {"miller": 1}, "miller": {"smith": 1}})
+    >>> release = tc.Plan([turned]).apply(people, who, seed=1)
     >>> found = informed_linkage(people, release, who)
     >>> found.expected_correct, found.expected_plain
     (10.0, 0.4)
@@ -199,7 +200,8 @@ def informed_linkage(
     opened = Data.of(released)
     told = mechanisms_of(mechanisms, opened)
     for what, data in (("original", Data.of(original)), ("released", opened)):
-        check.columns_exist(f"keys of the {what} file", names, data.columns)
+        for name in names:
+            check.columns_exist(f"keys of the {what} file", (name,), data.columns)
     files = two_files(original, opened, names, scenario, unit, external=False)
     if not len(files.own_pairs()[0]):
         raise TacitaError(

@@ -33,14 +33,14 @@ def codes_of(y: Floats) -> tuple[Floats, Floats]:
 def in_range(x: Floats, y: Floats, lowest: Floats, highest: Floats) -> Column:
     """Released numbers between two limits for each number of the intruder's; a suppressed one could be any."""
     distinct, codes = codes_of(y)
-    first = np.searchsorted(distinct, lowest, side="left") + 1.0
-    last = np.searchsorted(distinct, highest, side="right") * 1.0
+    first = np.searchsorted(distinct, lowest, side="left") + 1
+    last = np.searchsorted(distinct, highest, side="right")
     count = np.bincount(codes.astype(np.int64), minlength=len(distinct) + 1)
     count[0] = 0
     total = np.cumsum(count)
-    ends = np.maximum(last, first - 1.0).astype(np.int64)
-    inside = (total[ends] - total[first.astype(np.int64) - 1]) / max(int(total[-1]), 1)
-    return within(codes, np.where(np.isnan(x), UNKNOWN, first), last, surprise(inside, len(y)))
+    inside = (total[np.maximum(last, first - 1)] - total[first - 1]) / max(int(total[-1]), 1)
+    lowest = np.where(np.isnan(x), UNKNOWN, first).astype(np.float64)
+    return within(codes, lowest, last.astype(np.float64), surprise(inside, len(y)))
 
 
 def as_coded(x: Floats, y: Floats, own: tuple[Ints, Ints]) -> Column | None:

@@ -10,12 +10,11 @@ import numpy as np
 
 from tacita import check, frame
 from tacita.arrays import Floats, Ints
-from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.scenario_keys import AnyKeys, Unit, all_keys
 from tacita.distance.truth import same_unit
 from tacita.measures import at_most, measure, own_rule
-from tacita.parameters import AtLeast, Doc, OneOf
+from tacita.parameters import Doc, OneOf, Share
 from tacita.progress import Progress, no_progress, part
 from tacita.result import Percent, Result, Table, percent
 from tacita.risk.linkage.files import two_files
@@ -87,10 +86,10 @@ class ReleasesTogether(Result):
         """Right guesses with all releases, and with the best of them alone."""
         paired, among, unique, expected = map(percent, self.together.figures)
         best = percent(max(each.figures[3] for each in self.alone))
+        beside = f"; with the most telling release alone he guesses {best} right" if len(self.alone) > 1 else ""
         return (
-            f"an intruder with {len(self.alone)} releases finds a matching record for {paired} of the units, the right "
-            f"one among them for {among}, guesses {expected} right, {unique} beyond doubt; with the most telling "
-            f"release alone he guesses {best} right"
+            f"an intruder with {check.counted(len(self.alone), 'release')} finds a matching record for {paired} of the "
+            f"units, the right one among them for {among}, guesses {expected} right, {unique} beyond doubt{beside}"
         )
 
     @property
@@ -99,10 +98,10 @@ class ReleasesTogether(Result):
         said = []
         if self.recoded:
             said.append(
-                f"{check.quoted(self.recoded)}: recoded, rounded or cut off in a release; the intruder is taken to code "
-                f"his own values alike."
+                f"{check.quoted(self.recoded)}: recoded, rounded or cut off in a release; the intruder is taken to "
+                f"code his own values alike."
             )
-        if not self.joined:
+        if not self.joined and len(self.alone) > 1:
             said.append("no record is in two releases, so that none can be put side by side.")
         return tuple(said)
 
@@ -139,9 +138,9 @@ def releases_together(
     released: Any,
     scenario: Scenario,
     *,
-    other: Annotated[Any, Doc("The other release of the file, or a list of them.")],
+    other: Annotated[Any, Doc("The other release of the file, or a list of them; none: the release alone.")] = None,
     keys: AnyKeys = None,
-    tolerance: Annotated[float, AtLeast(0), Doc("Numbers agree up to this share of the released one.")] = 0.05,
+    tolerance: Annotated[float, Share(one=False), Doc("Numbers agree up to this share of the released one.")] = 0.05,
     suppressed: Annotated[
         str, OneOf(SUPPRESSED), Doc("A cell suppressed everywhere: a level of its own, or any value.")
     ] = "level",
@@ -150,10 +149,11 @@ def releases_together(
 ) -> ReleasesTogether:
     """What an intruder finds who has two or more releases of one file, and puts their records side by side.
 
-    In the worst case he knows which records are the same: by record number, or by the column `unit`. A record pairs with
-    one of his own if it agrees with it in every release, on every variable; what one release suppressed is read from
-    another. Categories agree if equal, numbers x and released y if |x - y| <= d* |y|; a number suppressed everywhere
-    is replaced by the nearest released one. The four figures are those of external risk, for each release and for all.
+    In the worst case he knows which records are the same: by record number, or by the column `unit`. A record pairs
+    with one of his own if it agrees with it in every release, on every variable; what one release suppressed is read
+    from another. Categories agree if equal, numbers x and released y if |x - y| <= d* |y|; a number suppressed
+    everywhere is replaced by the nearest released one. The four figures are those of external risk, for each release
+    and for all.
 
     Two versions that are each safe need not be safe together: each shows what the other hides.
 
@@ -167,15 +167,13 @@ def releases_together(
     """
     from tacita.risk.external.pairing import alone, releases_of, together
 
-    if tolerance >= 1:
-        raise TacitaError(f"tolerance must be below 1; got {tolerance!r}.")
     releases = [with_codes(Data.of(each), scenario) for each in (released, *_listed(other))]
     names = _names(scenario, keys)
     held = [tuple(name for name in names if name in data.columns) for data in releases]
-    nowhere = [name for name in names if not any(name in each for each in held)]
-    if nowhere:
-        check.columns_exist("keys of the released files", nowhere, releases[0].columns)
-    check.columns_exist("keys of the original file", names, Data.of(original).columns)
+    for name in names:
+        check.columns_exist("keys of the original file", (name,), Data.of(original).columns)
+        if not any(name in each for each in held):
+            check.columns_exist("keys of the released files", (name,), releases[0].columns)
     files = [two_files(original, *pair, scenario, unit, external=False) for pair in zip(releases, held, strict=True)]
     progress(0.0, "comparing values")
     given = releases_of(files, tolerance, suppressed == "any", _rows_together(releases, unit))
@@ -195,11 +193,9 @@ def releases_together(
 
 
 def _listed(other: Any) -> list[Any]:
-    if isinstance(other, list | tuple):
-        if not other:
-            raise TacitaError("other must name another release; got none.")
-        return list(other)
-    return [other]
+    if other is None:
+        return []
+    return list(other) if isinstance(other, list | tuple) else [other]
 
 
 def _names(scenario: Any, keys: Any) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from tacita import check, frame
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.scenario_keys import Unit
-from tacita.measures import at_most, measure, rule_in_part
+from tacita.measures import MissingKeys, at_most, measure
 from tacita.parameters import Doc, OneOf, Shape, Share
 from tacita.progress import Progress, no_progress, part
 from tacita.result import Percent, Result, Table, percent
@@ -106,7 +106,9 @@ class TotalRisk(Result):
     called_for="comparison",
     needs="keys",
     limit=at_most("total", "the total risk"),
-    missing=rule_in_part("Internal risk follows the scenario's rule; external risk has a rule of its own."),
+    missing=MissingKeys(
+        "scenario", "Internal risk follows the scenario's rule; for external risk a missing category is a level."
+    ),
 )
 def total_risk(
     original: Any,
@@ -134,8 +136,8 @@ def total_risk(
     """The mean of internal and external risk of a release.
 
     Internal risk is the re-identification rate xi of the released file: the share of its records that an intruder is
-    expected to recognise who looks for people in it. External risk is the share of the records of an intruder's own file
-    that pair with a released record. Total risk is (internal + external)/2, or their mean under other `weights`.
+    expected to recognise who looks for people in it. External risk is the share of the records of an intruder's own
+    file that pair with a released record. Total risk is (internal + external)/2, or their mean under other `weights`.
 
     Where keys were perturbed, counts of equal keys say nothing, and neither does the internal risk: there is no total
     risk then, and external risk or linkage decide.

@@ -74,7 +74,11 @@ def transition_costs(files: Files, names: tuple[str, ...], mechanisms: Sequence[
             else:
                 costs[:, code + 1] = -np.log(likely[:, of_y[code]])
     incomplete = np.array([None in value for value in x.values])[x.place]
-    return table(y.place + 1.0, unless_missing(row.reshape(-1), np.where(incomplete, 0, 1)), np.maximum(costs, 0.0))
+    return table(
+        (y.place + 1).astype(np.float64),
+        unless_missing(row.reshape(-1), np.where(incomplete, 0, 1)),
+        np.maximum(costs, 0.0),
+    )
 
 
 def _categories(mechanism: Mechanism) -> list[Value]:

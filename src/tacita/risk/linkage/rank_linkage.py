@@ -1,4 +1,4 @@
-"""The rank attack: the largest firm of an industry is the largest one in the release, whatever was done to its turnover.
+"""The rank attack: the largest firm of an industry is the largest in the release, whatever was done to its turnover.
 
 The intruder knows the order of the units by size, in all of the file or in his industry. He links the largest released
 unit to the largest of his, the second to the second, and so on.
@@ -70,7 +70,8 @@ def chance_of_link(mine: Ranks, theirs: Ranks, largest: int | None = None) -> Fl
     if largest is not None:
         last = np.minimum(last, largest)
     common = np.maximum(last - np.maximum(mine.first, theirs.first), 0)
-    return common / np.maximum(mine.ties * theirs.ties, 1)
+    chance: Floats = common / np.maximum(mine.ties * theirs.ties, 1)
+    return chance
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -130,11 +131,11 @@ class RankLinkage(Result):
     def headline(self) -> str:
         """Right links of all units, and of the largest."""
         where = "" if len(self.labels) == 1 else " of each stratum"
+        units, among = check.counted(int(self.linked.sum()), "unit"), int(self.largest_linked.sum())
         return (
-            f"by rank on {self.size}, {number(self.expected_correct)} of {check.counted(int(self.linked.sum()), 'unit')} "
-            f"({percent(self.share_correct)}) are expected to be linked rightly, {number(self.guessed)} by guessing; of "
-            f"the {self.largest} largest{where} {number(self.expected_largest)} of {int(self.largest_linked.sum()):,} "
-            f"({percent(self.share_largest)})"
+            f"by rank on {self.size}, {number(self.expected_correct)} of {units} ({percent(self.share_correct)}) are "
+            f"expected to be linked rightly, {number(self.guessed)} by guessing; of the {self.largest} largest{where} "
+            f"{number(self.expected_largest)} of {among:,} ({percent(self.share_largest)})"
         )
 
     @property
@@ -206,9 +207,9 @@ def rank_linkage(
     An intruder who knows no number exactly may still know who is the largest, and who comes next. Changed numbers
     protect the largest units little as long as they keep their order. Units of equal size are put in an order drawn at
     random in either file: a unit that can have ranks A in the one and B in the other is linked rightly with probability
-    |A ∩ B| / (|A| |B|). The first file need not have the same units: it may be an archive of last year's. Ranks are then
-    those within each file, and beyond the smaller file nothing is linked. Who is who is known by record number, or by the
-    column `unit`.
+    |A ∩ B| / (|A| |B|). The first file need not have the same units: it may be an archive of last year's. Ranks are
+    then those within each file, and beyond the smaller file nothing is linked. Who is who is known by record number, or
+    by the column `unit`.
 
     Reference: Seri and Polettini (2003), CASC deliverable 5-D5, table 6.
 
@@ -265,7 +266,7 @@ def _strata(first: Data, second: Data, by: tuple[str, ...]) -> tuple[Ints, Ints,
     for name in by:
         x, y = common_codes(first, second, name)
         both = np.concatenate([x, y])
-        codes.append(np.where(np.isnan(both), 0, both + 1).astype(np.int64))
+        codes.append(np.where(np.isnan(both), 0, both + 1).astype(np.uint32))
         texts.append(_texts(first, second, name, x, y))
     stratum, found = distinct_keys(codes, [int(each.max()) for each in codes])
     labels = tuple(" x ".join(text[code] for text, code in zip(texts, row, strict=True)) for row in found.tolist())
