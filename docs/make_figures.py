@@ -84,6 +84,12 @@ def usual_plan(survey: Any) -> Any:
     return tc.risk.reconstruction(survey.data, plan.apply(survey.data, scenario), scenario)
 
 
+def coarser(survey: Any) -> Any:
+    """The release of the page on the loss in values."""
+    plan = tc.Plan([tc.Recode("age", width=5), tc.TopCode("size", at=4), tc.Suppress(k=3)])
+    return plan.apply(survey.data, survey.scenario)
+
+
 def main() -> None:
     """Draw every figure."""
     survey = tc.household_survey()
@@ -93,6 +99,7 @@ def main() -> None:
         "risk_threshold": tc.risk.risk_threshold(survey.data, survey.scenario, rate=0.02),
         "model_check": tc.risk.model_check(survey.data, survey.scenario, survey.population, probability="estimated"),
         "reconstruction": usual_plan(survey),
+        "value_loss": tc.loss.value_loss(survey.data, coarser(survey), survey.scenario),
         "confidentiality": one_industry(),
         "confidentiality_large": many_enterprises(),
     }
