@@ -14,7 +14,7 @@ TARGET = 5.0
 
 
 def _files(records: int) -> tuple[Any, Any, Any]:
-    """The survey, a release of it as the first published variant protects it but for the suppression, and its scenario."""
+    """The survey, a release of it with the perturbation of the published variants, and its scenario."""
     import tacita as tc
     from tacita.data.demo import accident
 
