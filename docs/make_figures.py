@@ -91,6 +91,10 @@ def outside_file() -> Any:
     plan = tc.Plan([tc.Recode("age", width=5), tc.Noise(["income"], 0.05), tc.Suppress(k=3)])
     released = plan.apply(survey.data, scenario, seed=1)
     return tc.risk.external_risk(survey.data, released, scenario)
+def coarser(survey: Any) -> Any:
+    """The release of the page on the loss in values."""
+    plan = tc.Plan([tc.Recode("age", width=5), tc.TopCode("size", at=4), tc.Suppress(k=3)])
+    return plan.apply(survey.data, survey.scenario)
 
 
 def main() -> None:
@@ -103,6 +107,7 @@ def main() -> None:
         "model_check": tc.risk.model_check(survey.data, survey.scenario, survey.population, probability="estimated"),
         "reconstruction": usual_plan(survey),
         "external_risk": outside_file(),
+        "value_loss": tc.loss.value_loss(survey.data, coarser(survey), survey.scenario),
         "confidentiality": one_industry(),
         "confidentiality_large": many_enterprises(),
     }

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacita.measures import find, measure_names
+
+if TYPE_CHECKING:
+    from tacita.loss.numbers.correlation_loss import correlation_loss as correlation_loss
+    from tacita.loss.numbers.numeric_loss import numeric_loss as numeric_loss
+    from tacita.loss.numbers.variance_loss import variance_loss as variance_loss
+    from tacita.loss.values.class_loss import class_loss as class_loss
+    from tacita.loss.values.value_loss import value_loss as value_loss
 
 
 def __getattr__(name: str) -> Any:

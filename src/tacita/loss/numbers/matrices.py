@@ -27,7 +27,6 @@ def matrices(values: Floats, weights: Floats | None, seed: int | None, records: 
     """The matrices of complete records; the robust one where there is a seed. It takes all records alike."""
     robust = None
     if seed is not None:
-        # In units of each variable, in which the core is looked for: its digits must not depend on the units.
         robust = mcd(values, Draws(seed).step("covariance"), records=records).covariance
     return Matrices(
         covariance(values, weights), correlation(values, weights), rank_correlation(values, weights), robust

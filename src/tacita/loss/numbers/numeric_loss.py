@@ -253,8 +253,8 @@ def numeric_loss(
 
     IL1 is the mean over cells of |x - y|/|x| (original zeros left out and counted), IL1s that of |x - y|/(sqrt 2 s),
     the mean relative distance that of |x - y|/(|x| + |y|), which is bounded. Eigenvalues are compared by sum
-    |e - e'|/e. By variable means, quantiles, spreads and totals before and after; by pair covariances and correlations; and in
-    sixteen figures how far estimates are off on average, with weights where the scenario names one.
+    |e - e'|/e. By variable means, quantiles, spreads and totals before and after; by pair covariances and correlations;
+    and in sixteen figures how far estimates are off on average, with weights where the scenario names one.
 
     References: Yancey, Winkler and Creecy (2002), Disclosure risk assessment in perturbative microdata protection;
     Templ (2008), Statistical disclosure control for microdata using the R package sdcMicro.

@@ -41,8 +41,8 @@ def variance_parts(values: Floats, group: Ints, weights: Floats | None) -> Parts
     if not len(values):
         return Parts(0.0, 0.0, 0, 0)
     total = np.bincount(group, weights=weight)
-    # From a number in their midst: sums of squares of large numbers lose their digits.
-    moved = values - np.median(values)
+    # From about their mean: sums of squares of large numbers lose their digits.
+    moved = values - (weight * values).sum() / weight.sum()
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.bincount(group, weights=weight * moved) / total
     mean = float((weight * moved).sum() / weight.sum())
