@@ -16,18 +16,18 @@ from tacita.measures import INDEX, MEASURES, NEEDED, find, measure_names
 from tacita.parameters import parameters_of
 from tacita.result import Result
 
-RISK = Path(tc.__file__).parent / "risk"
+PACKAGE = Path(tc.__file__).parent
 
 
 def declared() -> dict[str, str]:
     """By name of the measure the module in which a function is decorated with @measure."""
     found = {}
-    for path in RISK.rglob("*.py"):
+    for path in (path for kind in ("risk", "loss") for path in (PACKAGE / kind).rglob("*.py")):
         for node in ast.parse(path.read_text("utf-8")).body:
             if isinstance(node, ast.FunctionDef):
                 decorators = [ast.unparse(each).partition("(")[0] for each in node.decorator_list]
                 if "measure" in decorators:
-                    parts = path.relative_to(RISK.parent).with_suffix("").parts
+                    parts = path.relative_to(PACKAGE).with_suffix("").parts
                     found[node.name] = ".".join(("tacita", *parts))
     return found
 
@@ -41,7 +41,8 @@ def test_a_measure_lives_in_the_file_of_its_name(name: str) -> None:
     assert MEASURES[name].rpartition(".")[2] == name
     measure = find(name)
     assert measure.name == name
-    assert getattr(tc.risk, name) is measure.function
+    assert MEASURES[name].split(".")[1] == measure.kind
+    assert getattr(getattr(tc, measure.kind), name) is measure.function
     assert getattr(importlib.import_module(MEASURES[name]), name) is measure.function
 
 

@@ -70,13 +70,13 @@ INDEX = {
     "interval_disclosure": Indexed("tacita.risk.interval.interval_disclosure"),
     "rank_interval_disclosure": Indexed("tacita.risk.interval.rank_interval_disclosure"),
     "robust_interval_disclosure": Indexed("tacita.risk.interval.robust_interval_disclosure"),
-    "distribution_loss": Indexed("tacita.loss.distribution_loss"),
-    "association_loss": Indexed("tacita.loss.association_loss"),
-    "table_loss": Indexed("tacita.loss.table_loss"),
-    "propensity_loss": Indexed("tacita.loss.propensity_loss"),
-    "estimate_loss": Indexed("tacita.loss.estimate_loss"),
-    "statistic_loss": Indexed("tacita.loss.statistic_loss"),
-    "inequality_loss": Indexed("tacita.loss.inequality_loss"),
+    "distribution_loss": Indexed("tacita.loss.distributions.distribution_loss"),
+    "association_loss": Indexed("tacita.loss.distributions.association_loss"),
+    "table_loss": Indexed("tacita.loss.distributions.table_loss"),
+    "propensity_loss": Indexed("tacita.loss.propensity.propensity_loss"),
+    "estimate_loss": Indexed("tacita.loss.estimates.estimate_loss"),
+    "statistic_loss": Indexed("tacita.loss.estimates.statistic_loss"),
+    "inequality_loss": Indexed("tacita.loss.estimates.inequality_loss"),
 }
 """Tacita's own measures, in the order in which they are shown."""
 MEASURES = {name: each.module for name, each in INDEX.items()}
