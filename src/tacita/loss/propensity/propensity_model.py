@@ -16,7 +16,7 @@ MOST_COEFFICIENTS = 1500
 MOST_ENTRIES = 60_000_000
 """Entries of the design that are held in memory at a time."""
 STEPS = 60
-CONVERGED = 1e-10
+CONVERGED = 1e-13
 """Relative change of the deviance after which the fit stops."""
 STALE = 0.1
 """Weights that have moved by a greater share ask for a new matrix."""
