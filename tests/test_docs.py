@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from tacita.measures import MEASURES
+from tacita.measures import MEASURES, kind_of
 from tacita.protect.steps import own_steps
 
 ROOT = Path(__file__).parents[1]
@@ -55,9 +55,11 @@ def test_tables_of_parameters_are_those_of_the_declarations(page: Path) -> None:
     assert text.count("<!-- parameters") == text.count("<!-- end -->") == len(tables.owners(text))
 
 
-@pytest.mark.parametrize("name", [step.__name__ for step in own_steps()] + [f"risk.{name}" for name in MEASURES])
+@pytest.mark.parametrize(
+    "name", [step.__name__ for step in own_steps()] + [f"{kind_of(name)}.{name}" for name in MEASURES]
+)
 def test_every_step_and_measure_has_its_table_on_one_page(name: str) -> None:
-    folder = ROOT / "docs" / ("measures" if name.startswith("risk.") else "steps")
+    folder = ROOT / "docs" / {"risk": "measures", "loss": "loss"}.get(name.partition(".")[0], "steps")
     owners = [owner for page in folder.glob("*.md") for owner in tables.owners(page.read_text("utf-8"))]
     assert owners.count(name) == 1
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacita.measures import find, measure_names
+
+if TYPE_CHECKING:
+    from tacita.loss.distributions.association_loss import association_loss as association_loss
+    from tacita.loss.distributions.distribution_loss import distribution_loss as distribution_loss
+    from tacita.loss.distributions.table_loss import table_loss as table_loss
+    from tacita.loss.estimates.estimate_loss import estimate_loss as estimate_loss
+    from tacita.loss.estimates.inequality_loss import inequality_loss as inequality_loss
+    from tacita.loss.estimates.statistic_loss import statistic_loss as statistic_loss
+    from tacita.loss.propensity.propensity_loss import propensity_loss as propensity_loss
 
 
 def __getattr__(name: str) -> Any:

@@ -201,4 +201,4 @@ def shares_of_variables(model: Model, fit: Fit, count: int) -> Floats:
             covariance[variable] += float((part * centred).sum()) / len(variables)
     total = covariance.sum()
     # What is left of rounding is nothing.
-    return np.round(covariance / total, 9) if total > 0 else np.zeros(count)
+    return np.round(covariance / total, 9) + 0.0 if total > 0 else np.zeros(count)
