@@ -87,6 +87,16 @@ LINK = {"keys": ["income", "w"], "unit": "id", "external": True}
 NOISE = Mechanism("noise", ("income",), {"covariance": [[9.0e4]], "kept": 1.0, "keep_zeros": True}, perturbs=True)
 INTERVALS = {"intervals": {"income": ("lower", "upper")}}
 
+DESIGN = {"strata": ["sex"], "clusters": ["hid"]}
+
+
+def sizes_of_numbers(table: Any) -> dict[str, float]:
+    """A statistic of any kind of table: how many columns it has, and the size of their numbers."""
+    plain = Data.of(table).table
+    floats = plain.select(cs.float()).to_numpy().ravel()
+    return {"columns": plain.width, "size": float(np.sort(floats[~np.isnan(floats)]).sum())}
+
+
 EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {
     "k_anonymity": ({}, {"k": [2, 7], **FEWER, "register": ORIGINAL}),
     "individual_risk": EXACT,
@@ -201,6 +211,40 @@ EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {
     "numeric_loss": ({}, {"variables": ["income", "w"], "robust": True, "seed": 3, "weighted": False}),
     "class_loss": ({}, FEWER),
     "variance_loss": ({}, {"variables": ["income", "w"], "by": ["sex"], "weighted": False}),
+    "distribution_loss": ({}, {"variables": ["income", "region"], "scale": "range", "weighted": False}),
+    "association_loss": (
+        {},
+        {"variables": ["sex", "region", "income", "w"], "most": 3, "corrected": True, "level": 0.1, "weighted": False},
+    ),
+    "table_loss": ({}, {"tables": [["region", "sex", "age"]], "count": "households", "weighted": True}),
+    "propensity_loss": (
+        {},
+        {"variables": ["sex", "income"], "two_way": True, "numbers": "linear", "classes": 4, "pairs": True},
+        {"model": "tree", "least_leaf": 5, "permutations": 3, "seed": 7},
+    ),
+    "estimate_loss": (
+        {},
+        {"variables": ["income", "disease"], "by": ["sex"], "statistics": ["mean", "total", "share"], **DESIGN},
+        {"replicate_weights": ["w", "income"], "replicate_method": "jackknife", "replicate_factor": 0.5},
+        {"quantiles": [0.5], "confidence": 0.9, "weighted": False},
+    ),
+    "statistic_loss": (
+        {},
+        {"statistic": sizes_of_numbers, "replicates": 3, "seed": 4, "clusters": []},
+        {"formula": "income ~ C(region)*age", "errors": "classical", "confidence": 0.9, "weighted": False},
+        {"formula": "sex ~ 0 + age + region", "model": "logistic", **DESIGN},
+        {
+            "formula": "income ~ age",
+            "replicate_weights": ["w", "income"],
+            "replicate_method": "brr",
+            "replicate_factor": 2.0,
+        },
+    ),
+    "inequality_loss": (
+        {},
+        {"variables": ["income", "w"], "line": 0.5, "replicates": 3, "seed": 4, "clusters": [], "confidence": 0.9},
+        {"weighted": False},
+    ),
 }
 """By measure: options with which it is measured, between them every option that it has."""
 
@@ -586,6 +630,38 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
     "class_loss": [({"keys": ["agee"]}, "keys of the original file not in the data: 'agee'. Did you mean 'age'?")],
     "variance_loss": [
         ({"by": ["sexx"]}, "variables of the original file not in the data: 'sexx'. Did you mean 'sex'?")
+    ],
+    "distribution_loss": [({"scale": "best"}, "scale must be one of 'sd', 'range'; got 'best'.")],
+    "association_loss": [
+        ({"variables": ["sexx"]}, "variables not in the data: 'sexx'. Did you mean 'sex'?"),
+        (
+            {"variables": ["sex"]},
+            "associations need at least two variables that are in both files; got 1, name more with variables=[...].",
+        ),
+    ],
+    "table_loss": [
+        ({"tables": "sex"}, "tables must be a list of lists of variables, as [['region', 'sex']]; got 'sex'."),
+        ({"tables": [["sexx"]]}, "tables: variables not in the data: 'sexx'. Did you mean 'sex'?"),
+    ],
+    "propensity_loss": [({"model": "best"}, "model must be one of 'logistic', 'tree'; got 'best'.")],
+    "estimate_loss": [
+        ({"statistics": ["mode"]}, "statistics must be one of 'mean', 'total', 'share', 'quantile'; got 'mode'."),
+        ({"quantiles": [2]}, "quantiles must be in (0, 1); got 2."),
+        ({"replicate_weights": "rw*"}, "replicate_weights: no column is like 'rw*'; name the columns."),
+    ],
+    "statistic_loss": [
+        (
+            {"statistic": "mean"},
+            "statistic must be a function of a table; without one, give a regression by formula=....",
+        ),
+        ({"formula": "incom ~ age"}, "formula: variables not in the data: 'incom'. Did you mean 'income'?"),
+        (
+            {"formula": "region ~ age"},
+            "'region' must hold numbers in both files; for two categories use model='logistic'.",
+        ),
+    ],
+    "inequality_loss": [
+        ({"variables": ["sex"]}, "inequality is of numbers; 'sex' are not measured numbers in both files.")
     ],
 }
 

@@ -42,7 +42,9 @@ def common_classes(both: Both, name: str) -> Classes:
     """
     applied = tuple(code for data in both.files for code in data.variable(name).not_applicable)
     x, y, values = with_common_codes(*(data.coded(name, applied) for data in both.files))
-    recoding = None if both.own is None else learned_recoding(x, y, both.own, len(values))
+    # Where a step exchanged values for wrong ones, a rare one may by chance look as if it had been recoded.
+    exchanged = both.own is None or both.released.variable(name).perturbed
+    recoding = None if exchanged or both.own is None else learned_recoding(x, y, both.own, len(values))
     if recoding is None:
         return Classes(x, y, values, False)
     return Classes(*_compacted(recoding[x], y, values), True)

@@ -16,7 +16,7 @@ MOST_COEFFICIENTS = 1500
 MOST_ENTRIES = 60_000_000
 """Entries of the design that are held in memory at a time."""
 STEPS = 60
-CONVERGED = 1e-10
+CONVERGED = 1e-13
 """Relative change of the deviance after which the fit stops."""
 STALE = 0.1
 """Weights that have moved by a greater share ask for a new matrix."""
@@ -107,7 +107,7 @@ def model_of(effects: Sequence[Effect], records: int) -> Model:
     for at, effect in enumerate(effects):
         place[:, at + 1] = np.where(effect.place >= 0, effect.place + ends[at], -1)
         value[:, at + 1] = effect.value
-    from tacita.loss import propensity_loops
+    from tacita.loss.propensity import propensity_loops
 
     products = propensity_loops.information(place, value, np.ones(records), size)
     columns = tuple(slice(int(first), int(last)) for first, last in itertools.pairwise(ends))
@@ -143,7 +143,7 @@ class Fit(NamedTuple):
 
 def fitted(model: Model, released: Floats, step: Callable[[], None]) -> Fit:
     """Maximum likelihood by Newton's steps; where the files are told apart for certain, as far as numbers go."""
-    from tacita.loss import propensity_loops as loops
+    from tacita.loss.propensity import propensity_loops as loops
 
     share = float(released.mean())
     coefficients = np.zeros(model.size)
@@ -189,7 +189,7 @@ def _deviance(score: Floats, released: Floats) -> float:
 def shares_of_variables(model: Model, fit: Fit, count: int) -> Floats:
     """By variable its share in what the model tells: the covariance of its part of the log-odds with the score, over
     that of all; a term of two variables is halved."""
-    from tacita.loss import propensity_loops as loops
+    from tacita.loss.propensity import propensity_loops as loops
 
     covariance = np.zeros(count)
     centred = fit.score - fit.score.mean()
@@ -201,4 +201,4 @@ def shares_of_variables(model: Model, fit: Fit, count: int) -> Floats:
             covariance[variable] += float((part * centred).sum()) / len(variables)
     total = covariance.sum()
     # What is left of rounding is nothing.
-    return np.round(covariance / total, 9) if total > 0 else np.zeros(count)
+    return np.round(covariance / total, 9) + 0.0 if total > 0 else np.zeros(count)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita.arrays import Floats
-from tacita.loss.propensity_classes import Stacked, dense
+from tacita.loss.propensity.propensity_classes import Stacked, dense
 from tacita.trees.tree import Features, Growth, Response, Tree, grown, leaves_of
 
 

@@ -16,8 +16,8 @@ from tacita.check import TacitaError, quoted
 from tacita.data import Data
 from tacita.loss.both_files import Both, Variables, both_files, compared_variables
 from tacita.loss.measured import none_for_nan
-from tacita.loss.propensity_classes import Alone, Stacked, alone, null_mean, null_sd, stacked
-from tacita.loss.propensity_model import (
+from tacita.loss.propensity.propensity_classes import Alone, Stacked, alone, null_mean, null_sd, stacked
+from tacita.loss.propensity.propensity_model import (
     Effect,
     class_effect,
     fitted,
@@ -26,8 +26,8 @@ from tacita.loss.propensity_model import (
     shares_of_variables,
     with_two_way,
 )
-from tacita.loss.propensity_tree import shares_of_splits, tree_features, tree_fit
-from tacita.measures import measure, own_rule
+from tacita.loss.propensity.propensity_tree import shares_of_splits, tree_features, tree_fit
+from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc
 from tacita.progress import Progress, no_progress
 from tacita.random import Draws
@@ -151,7 +151,12 @@ class PropensityLoss(Result):
         }
 
 
-@measure(files=2, kind="loss", missing=own_rule("A missing value is a class of its own."))
+@measure(
+    files=2,
+    kind="loss",
+    limit=at_most("told", "how far released records are told from original ones"),
+    missing=own_rule("A missing value is a class of its own."),
+)
 def propensity_loss(
     original: Data,
     released: Data,

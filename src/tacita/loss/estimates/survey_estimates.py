@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from tacita.arrays import Floats, Ints
+from tacita.loss.estimates.survey_design import Design
 from tacita.loss.measured import NOTHING, Measured, around
-from tacita.loss.survey_design import Design
 
 TIE = 1e-12
 """Shares that differ by less are the same: sums of weights are rounded."""

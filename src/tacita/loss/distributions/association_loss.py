@@ -14,16 +14,6 @@ from tacita import frame
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError, quoted
 from tacita.data import Data
-from tacita.loss.association import (
-    correlation,
-    correlation_ratio,
-    cramers_v,
-    cross_table,
-    effective_size,
-    independence_p,
-    mid_ranks,
-    mutual_information,
-)
 from tacita.loss.both_files import (
     Both,
     Weighted,
@@ -34,8 +24,18 @@ from tacita.loss.both_files import (
     scenario_variables,
 )
 from tacita.loss.common_classes import common_classes
+from tacita.loss.distributions.association import (
+    correlation,
+    correlation_ratio,
+    cramers_v,
+    cross_table,
+    effective_size,
+    independence_p,
+    mid_ranks,
+    mutual_information,
+)
 from tacita.loss.measured import none_for_nan
-from tacita.measures import measure, own_rule
+from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc, Share
 from tacita.progress import Progress, no_progress
 from tacita.result import Result, Table, number
@@ -169,6 +169,7 @@ class AssociationLoss(Result):
     files=2,
     called_for="comparison",
     kind="loss",
+    limit=at_most("mean", "the mean difference of associations"),
     missing=own_rule("A missing category is one of its own; missing numbers are left out."),
 )
 def association_loss(

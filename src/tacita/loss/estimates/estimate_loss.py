@@ -16,8 +16,7 @@ from tacita.data import Data
 from tacita.keys.source import combined
 from tacita.loss.both_files import Both, Variables, Weighted, both_files, both_numbers, both_numeric, compared_variables
 from tacita.loss.common_classes import common_classes
-from tacita.loss.measured import Measured, compared, mean_overlap, none_for_nan, normal_quantile
-from tacita.loss.survey_design import (
+from tacita.loss.estimates.survey_design import (
     Clusters,
     Design,
     ReplicateFactor,
@@ -26,8 +25,9 @@ from tacita.loss.survey_design import (
     Strata,
     designs,
 )
-from tacita.loss.survey_estimates import mean, quantiles, shares, total
-from tacita.measures import measure, own_rule
+from tacita.loss.estimates.survey_estimates import mean, quantiles, shares, total
+from tacita.loss.measured import Measured, compared, mean_overlap, none_for_nan, normal_quantile
+from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc, Share
 from tacita.progress import Progress, no_progress
 from tacita.result import Percent, Result, Table, number
@@ -82,6 +82,11 @@ class EstimateLoss(Result):
     def overlap(self) -> float:
         """The mean overlap of the confidence intervals: 1 the same, 0 they touch on average."""
         return mean_overlap(each.overlap for each in self.estimates)
+
+    @property
+    def loss(self) -> float:
+        """1 less the mean overlap: 0 all intervals are as they were, 1 they only touch."""
+        return 1.0 - self.overlap
 
     @property
     def lost(self) -> int:
@@ -165,6 +170,7 @@ def _summary(group: list[Estimate]) -> tuple[Any, ...]:
     files=2,
     called_for="comparison",
     kind="loss",
+    limit=at_most("loss", "1 less the mean overlap of confidence intervals"),
     missing=own_rule("A missing category is one of its own; missing numbers are left out."),
 )
 def estimate_loss(

@@ -21,10 +21,10 @@ from tacita.loss.both_files import (
     compared_variables,
     scenario_variables,
 )
-from tacita.loss.inequality import STATISTICS, Sorted, added_up, inequality, lorenz, poverty_line
+from tacita.loss.estimates.inequality import STATISTICS, Sorted, added_up, inequality, lorenz, poverty_line
+from tacita.loss.estimates.resampling import Seed, cluster_names, sampling_units, times_drawn
 from tacita.loss.measured import none_for_nan, normal_quantile
-from tacita.loss.resampling import Seed, cluster_names, sampling_units, times_drawn
-from tacita.measures import measure, own_rule
+from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc, Share
 from tacita.progress import Progress, no_progress
 from tacita.random import Draws
@@ -134,7 +134,12 @@ class InequalityLoss(Result):
         }
 
 
-@measure(files=2, kind="loss", missing=own_rule("Missing numbers are left out."))
+@measure(
+    files=2,
+    kind="loss",
+    limit=at_most("mean", "the mean difference of Gini's coefficients"),
+    missing=own_rule("Missing numbers are left out."),
+)
 def inequality_loss(
     original: Data,
     released: Data,
@@ -146,7 +151,7 @@ def inequality_loss(
     clusters: Annotated[
         Any, Doc("Draw whole clusters; the scenario's households unless given, [] for records.")
     ] = None,
-    replicates: Annotated[int, AtLeast(0), Doc("Bootstrap samples; 0 for no intervals.")] = 30,
+    replicates: Annotated[int, AtLeast(0), Doc("Bootstrap samples for intervals, as 100.")] = 0,
     confidence: Annotated[float, Share(zero=False, one=False), Doc("Of the intervals.")] = 0.95,
     seed: Seed = 1,
     progress: Progress = no_progress,
@@ -223,7 +228,7 @@ def _bootstrapped(
     for draw in range(replicates):
         progress(draw / replicates, "drawing bootstrap samples")
         times = [times_drawn(draws, units[0], draw)]
-        times.append(times[0] if np.array_equal(*units) else times_drawn(draws, units[1], draw))
+        times.append(times[0] if np.array_equal(units[0], units[1]) else times_drawn(draws, units[1], draw))
         for name, sides in files.items():
             drawn = [
                 added_up(side.given.values, side.given.weight * own[side.rows])

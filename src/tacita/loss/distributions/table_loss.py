@@ -15,10 +15,10 @@ from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError, quoted
 from tacita.data import Data
 from tacita.keys.source import combined
-from tacita.loss.association import ROOM
 from tacita.loss.both_files import Both, Weighted, both_files, both_numeric, scenario_variables
 from tacita.loss.common_classes import Classes, common_classes
-from tacita.measures import measure, own_rule
+from tacita.loss.distributions.association import ROOM
+from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
 from tacita.result import Percent, Result, Table, number
@@ -179,7 +179,13 @@ class TableLoss(Result):
 _FALSE = ("false_zeros", "false_nonzeros")
 
 
-@measure(files=2, called_for="comparison", kind="loss", missing=own_rule("A missing value is a category of its own."))
+@measure(
+    files=2,
+    called_for="comparison",
+    kind="loss",
+    limit=at_most("mean", "the mean Hellinger distance of tables"),
+    missing=own_rule("A missing value is a category of its own."),
+)
 def table_loss(
     original: Data,
     released: Data,

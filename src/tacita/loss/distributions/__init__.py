@@ -1,0 +1,1 @@
+"""Distributions before and after: of single variables, of pairs, of tables."""

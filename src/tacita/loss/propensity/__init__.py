@@ -1,0 +1,1 @@
+"""Propensity scores: how well a model tells a release from its original."""
