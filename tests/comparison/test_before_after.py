@@ -120,6 +120,26 @@ def test_groups_are_compared_apart() -> None:
     assert set(found.to_dict()["variables"]) == {"x", "y"}
 
 
+def test_numbers_too_near_for_their_size_are_drawn_as_one() -> None:
+    data = pl.DataFrame({"sex": ["f", "m"] * 20, "x": [2**60 + at for at in range(40)]})
+    each = number_of(before_after(data, data, SEX), "x")
+    assert each.original.counts.tolist() == [40]
+    assert each.edges[0] < 2**60 < each.edges[1]
+    assert not len(each.grid)
+
+
+def test_shares_of_one_or_two_records_are_not_told_in_public() -> None:
+    data = pl.DataFrame({"sex": ["f", "m"] * 5, "x": [None, *(at + 0.5 for at in range(9))]})
+    assert number_of(before_after(data, data, SEX), "x").original.missing == pytest.approx(0.1)
+    shown = before_after(data, data, SEX, public=True)
+    assert math.isnan(number_of(shown, "x").original.missing)
+    assert shown.to_dict()["variables"]["x"]["missing"] == [None, None]
+    assert "missing few → few" in json.dumps(shown.plot().to_dict(), ensure_ascii=False)
+    # All but one are missing: what is told of them tells of the one.
+    rare = data.with_columns(x=pl.when(pl.col("x") == 3.5).then(3.5))
+    assert math.isnan(number_of(before_after(rare, rare, SEX, public=True), "x").original.missing)
+
+
 def test_removed_variables_are_named() -> None:
     before = pl.DataFrame({"sex": list("fmfm"), "name": list("abcd")})
     found = before_after(before, before.drop("name"), SEX)

@@ -57,11 +57,10 @@ def slow_gap(one: Sorted, other: Sorted) -> float:
 
 def slow_quantile(given_: Sorted, share: float) -> float:
     """The mean of the record in which the share is reached and of its neighbours."""
-    reached, place = 0.0, 0
-    for place, weight in enumerate(given_.weights.tolist()):
-        reached += weight
-        if reached >= share * given_.weights.sum():
-            break
+    reached, place = float(given_.weights[0]), 0
+    while reached < share * given_.weights.sum():
+        place += 1
+        reached += float(given_.weights[place])
     start = min(max(place - 1, 0), len(given_.values) - 3)
     return float(sum(given_.values[start : start + 3].tolist()) / 3)
 

@@ -75,8 +75,8 @@ def test_boxes_by_hand() -> None:
 def test_bins_and_densities_hold_all_values() -> None:
     found = twelve()
     bins = before_after_density_bins(found)
-    # From 1, the mean of the least three, to 49 / 3, that of the greatest: four bins of five whole numbers, of which the
-    # last, with one record, is joined with the one before it, and so is that.
+    # From 1, the mean of the least three, to 49 / 3, that of the greatest: four bins of five whole numbers. The last,
+    # with one record, is joined with the one before it, and so is that.
     assert bins["low"].to_list() == [0.5, 5.5] * 2
     assert bins["high"].to_list() == [5.5, 20.5] * 2
     assert bins["share"].to_list() == [0.5] * 4

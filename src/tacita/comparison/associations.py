@@ -25,9 +25,16 @@ class Associations(NamedTuple):
     released: Floats
 
     @property
+    def change(self) -> Floats:
+        """Released less original."""
+        found = self.released - self.original
+        # Sums in another order may differ in the last place.
+        return np.where(np.abs(found) < 1e-12, 0.0, found)
+
+    @property
     def largest_change(self) -> float:
         """The greatest change of an association; NaN if there is none."""
-        change = np.abs(self.released - self.original)
+        change = np.abs(self.change)
         return float(np.nanmax(change)) if not np.isnan(change).all() else np.nan
 
 

@@ -210,7 +210,7 @@ def before_after(
     the same.
 
     >>> import polars as pl
-    >>> before = pl.DataFrame({"sex": ["f", "m", "f", "m", "f", "m"], "income": [1, 2, 3, 4, 5, 60]})
+    >>> before = pl.DataFrame({"sex": ["f", "m", "f", "m", "f", "m"], "income": [1.5, 2, 3, 4, 5, 60]})
     >>> after = before.with_columns(income=pl.col("income").clip(upper_bound=5))
     >>> print(before_after(before, after, Scenario(keys=["sex"])).headline)
     1 of 2 distributions changed, most of all 'income' (distance 0.167; 0 the same, 1 nothing in common)

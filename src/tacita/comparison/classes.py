@@ -135,7 +135,9 @@ def pooled(labels: Sequence[str], counts: Ints, most: int, public: bool) -> Pool
     if public:
         put |= few(counts).any(axis=0)
         while put.any() and few(counts[:, put].sum(axis=1)).any() and not put[used].all():
-            put[min(np.flatnonzero(used & ~put), key=size.__getitem__)] = True
+            # Missing values last: their share is looked at.
+            rest = np.flatnonzero(used[:-1] & ~put[:-1])
+            put[min(rest, key=size.__getitem__, default=-1)] = True
     alone = np.flatnonzero(used[:-1] & ~put[:-1]).tolist()
     names = [labels[at] for at in alone] + ([OTHER] if put.any() else [])
     into = np.full(len(labels), names.index(OTHER) if put.any() else 0)

@@ -25,6 +25,8 @@ DISCRETE = 25
 """Whole numbers that span less than this have no density."""
 WHISKER = 1.5
 """Whiskers end within so many middle spreads of the quartiles."""
+SMALLEST_SPREAD = 1e-9
+"""Numbers that differ by less than this part of their size are drawn as one."""
 LORENZ_POINTS = 100
 """A Lorenz curve has at most so many points."""
 
@@ -86,14 +88,21 @@ def is_discrete(low: float, high: float, whole: bool) -> bool:
     return whole and high - low < DISCRETE
 
 
+def varies(low: float, high: float) -> bool:
+    """Whether two ends are further apart than large numbers can be told from each other."""
+    return high - low > SMALLEST_SPREAD * max(abs(low), abs(high))
+
+
 def bin_edges(low: float, high: float, bins: int, whole: bool) -> Floats:
     """Edges of even bins; between whole numbers if the values are such.
 
     >>> bin_edges(0.0, 5.0, 3, True)
     array([-0.5,  1.5,  3.5,  5.5])
     """
-    if not high > low:
-        return np.array([low - 0.5, high + 0.5])
+    if not varies(low, high):
+        # Half a unit to both sides, or as much as large numbers have room for.
+        room = max(0.5, 10 * SMALLEST_SPREAD * abs(low))
+        return np.array([low - room, high + room])
     if not whole:
         return np.linspace(low, high, bins + 1)
     low, high = np.floor(low), np.ceil(high)
@@ -152,7 +161,7 @@ def bandwidth(given: Sorted) -> float:
     share = weights / weights.sum()
     middle = float(share @ values)
     deviation = float(np.sqrt(share @ np.square(values - middle)))
-    if deviation <= 1e-12 * max(1.0, abs(middle)):
+    if deviation <= SMALLEST_SPREAD * abs(middle):
         return 0.0
     places = np.searchsorted(np.cumsum(share), (0.25, 0.75)).clip(0, len(values) - 1)
     between = float(values[places[1]] - values[places[0]]) / 1.34

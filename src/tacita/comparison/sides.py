@@ -128,7 +128,8 @@ def compare_numbers(
     edges = kernels.bin_edges(low, high, bins, whole)
     counted = np.stack([kernels.counted(part.shown.values, edges) for part in parts if _enough(part)])
     edges = edges[kernels.joined_bins(counted, everywhere=public)]
-    width = 0.0 if kernels.is_discrete(low, high, whole) else _bandwidth(parts)
+    smooth = kernels.varies(low, high) and not kernels.is_discrete(low, high, whole)
+    width = _bandwidth(parts) if smooth else 0.0
     bound = 0.0 if line.kind == "linear" and _least(parts) >= 0 else None
     start = low - kernels.REACH * width
     start = start if bound is None else max(start, bound)
@@ -152,12 +153,14 @@ def _part(values: Floats, weights: Floats, line: NumberLine, public: bool) -> _P
     zeros = there & ~on
     of_missing, of_zeros = _share(~there, weights, public), _share(zeros[there], weights[there], public)
     whole = kernels.in_order(values[there], weights[there])
-    return _Part(whole, kernels.in_order(line.along(values[on]), weights[on]), of_missing, of_zeros)
+    # The axis keeps the order.
+    shown = line.on(whole.values)
+    return _Part(whole, Sorted(line.along(whole.values[shown]), whole.weights[shown]), of_missing, of_zeros)
 
 
 def _share(where: Bools, weights: Floats, public: bool) -> float:
-    """The share of some records; NaN in public if they are one or two."""
-    if public and bool(few(np.asarray(where.sum()))):
+    """The share of some records; NaN in public if they, or the others, are one or two."""
+    if public and bool(few(np.array([where.sum(), (~where).sum()])).any()):
         return np.nan
     total = weights.sum()
     return float(weights[where].sum() / total) if total > 0 else 0.0

@@ -22,7 +22,7 @@ def before_after_correlations_points(result: Any) -> frame.Frame:
     """The cells below the diagonal: map, the two variables and the association, missing where there is none."""
     found = result.associations
     row, column = np.tril_indices(len(found.names), -1)
-    maps = (found.original, found.released, found.released - found.original)
+    maps = (found.original, found.released, found.change)
     tables = [
         frame.table(
             {

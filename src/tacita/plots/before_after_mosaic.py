@@ -113,7 +113,8 @@ def _panel(points: frame.Frame, table: Any, file: str, width: int, height: int, 
         )
     )
     heading = alt.Title(file, fontSize=12, offset=6, anchor="start", frame="group")
-    return (tiles + _names(rows, width, height)).properties(width=width, height=height, title=heading)
+    names = _names(rows, width, height, level=_fit(points, width))
+    return (tiles + names).properties(width=width, height=height, title=heading)
 
 
 def _shade(at: int, ordered: list[str]) -> str:
@@ -122,13 +123,21 @@ def _shade(at: int, ordered: list[str]) -> str:
     return SHADES[1 + round(at * 3 / max(own - 1, 1))] if own <= 4 else SHADES[min(at, len(SHADES) - 1)]
 
 
-def _names(rows: frame.Frame, width: int, height: int) -> Any:
+def _cut(label: str) -> str:
+    return label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"
+
+
+def _fit(points: frame.Frame, width: int) -> bool:
+    """Whether every name fits under its column in both mosaics, so that they stand level."""
+    rooms = (frame.numbers(points, "right") - frame.numbers(points, "left")) * width
+    return all(text_width(_cut(name), 10) <= room for name, room in zip(points["first"].to_list(), rooms, strict=True))
+
+
+def _names(rows: frame.Frame, width: int, height: int, *, level: bool) -> Any:
     """The names of the columns below them, pushed apart where columns are narrow."""
     columns = rows.unique("first", keep="first", maintain_order=True)
     middles = (frame.numbers(columns, "left") + frame.numbers(columns, "right")) / 2 * width
-    labels = [each if len(each) <= LONGEST else f"{each[: LONGEST - 1]}…" for each in columns["first"].to_list()]
-    widths = (frame.numbers(columns, "right") - frame.numbers(columns, "left")) * width
-    level = all(text_width(label, 10) <= room for label, room in zip(labels, widths, strict=True))
+    labels = [_cut(each) for each in columns["first"].to_list()]
     table = frame.table({"text": labels, "place": (middles if level else pushed_apart(middles, APART, width)) / width})
     angle = {"align": "center"} if level else {"angle": 315, "align": "right"}
     text = alt.Chart(table).mark_text(baseline="middle", fontSize=10, color=INK, dy=4, **angle)

@@ -114,10 +114,10 @@ def value_scale(line: Any, low: float, high: float) -> Any:
 
 def value_axis(line: Any, low: float, high: float) -> Any:
     """Ticks at round numbers: 1, 2 and 5 times powers of ten on a log scale, powers alone where it is long."""
+    # Not the format of the axis, which gives all ticks one unit: 0 would be 0k, and 0.3 would be 300m.
+    shown = "format(datum.value, abs(datum.value) < 1000 ? '.6~g' : '~s')"
     if line.kind == "linear":
-        return alt.Axis(format="~s", tickCount=5, labelOverlap=True)
-    # Not the format of the axis, which gives all ticks one unit: 0 would be 0k.
-    shown = "format(datum.value, '~s')"
+        return alt.Axis(labelExpr=shown, tickCount=5, labelOverlap=True)
     return alt.Axis(values=round_numbers(line, low, high), labelExpr=shown, labelOverlap=True)
 
 
