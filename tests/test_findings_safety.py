@@ -352,3 +352,25 @@ def test_nobody_hides_behind_copies_of_records() -> None:
     assert len(release.data) == 5 * len(people)
     assert not release.safe
     assert "not in the original" in str(release.verdict)
+
+
+@pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "csv", "xlsx", "sav", "dta", "xpt"])
+def test_a_saved_release_knows_that_its_weights_are_not_those_of_the_survey(kind: str, tmp_path: Path) -> None:
+    """Read again without the original, rounded weights were the truth: NOT SAFE became SAFE by saving the file."""
+    firms = pl.DataFrame({"region": ["n"] * 4 + ["s"] * 96, "w": [1.0] * 4 + [50.0] * 96})
+    who, limits = tc.Scenario(keys=["region"], weight="w"), tc.Policy(k=3, risk=0.1, rate=None)
+    release = tc.Plan([tc.RoundWeights(base=100, keep_total=False)]).apply(firms, who, limits)
+    assert not release.safe
+    release.save(tmp_path / "out", formats=[kind], accept_unsafe="to read it again")
+    file = tmp_path / "out" / "not_for_publication" / f"data.{kind}"
+    found = tc.assess(file, who, limits)
+    assert not found.safe and "the weight 'w' was perturbed" in found.not_assessed[0]
+    assert any("lies beside the codebook of a release" in each for each in found.cautions)
+    # Beside the original it is known what the weights were.
+    beside = tc.assess(file, who, limits, original=firms)
+    assert not beside.safe and not any("codebook of a release" in each for each in beside.cautions)
+    # Weights that nobody touched say what they said.
+    plain = tc.Plan([tc.Suppress()]).apply(firms.filter(pl.col("region") == "s"), who, limits)
+    plain.save(tmp_path / "plain", formats=[kind])
+    assert tc.assess(tmp_path / "plain" / "public" / f"data.{kind}", who, limits).safe

@@ -17,6 +17,7 @@ import numpy as np
 from tacita.assessment.cautions import cautions_of
 from tacita.assessment.original import rows_do_not_match, with_original_weights
 from tacita.assessment.profile import KeySetRisk, RiskProfile
+from tacita.assessment.void_limits import void_limits
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table
@@ -163,6 +164,7 @@ def assess(
     not_measured += () if known is not None else tuple(_not_paired(context, further))
     not_measured += tuple(_added_records(context))
     cautions += [*_no_limit_on_sensitive(scenario, limits), *_undeclared_identifiers(data, scenario)]
+    cautions += [*void_limits(limits, scenario, len(data)), *_release_alone(data, original)]
     if original is not None and not context.shares_records:
         cautions.append("no released record is in the original: nothing was compared record by record.")
     progress(1.0, "done")
@@ -260,6 +262,15 @@ def _added_records(context: Context) -> Iterator[Verdict]:
             f"assess the release without them"
         )
         yield Verdict("k", k, None, None, why)
+
+
+def _release_alone(data: Data, original: Data | None) -> Iterator[str]:
+    """A caution where a file is known to be made of another one that is not there."""
+    if data.of_release and original is None:
+        yield (
+            "the file lies beside the codebook of a release: what it gives back of the original, and weights, units and "
+            "records as they were, are judged only beside it (original=..., --original FILE)."
+        )
 
 
 def _undeclared_identifiers(data: Data, scenario: Scenario) -> Iterator[str]:

@@ -26,7 +26,7 @@ from tacita.risk.linkage.files import (
     positions,
     two_files,
 )
-from tacita.risk.linkage.linked import Linkage
+from tacita.risk.linkage.linked import LINKED, Linkage
 from tacita.scenario import Scenario
 
 
@@ -74,7 +74,7 @@ class OneToOneLinkage(Linkage):
 
 @measure(
     files=2,
-    limit=at_most("share_correct", "the share of records linked rightly"),
+    limit=LINKED,
     for_perturbed=True,
     missing=own_rule("Records with a missing value are left out and counted."),
 )

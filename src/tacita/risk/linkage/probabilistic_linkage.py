@@ -37,7 +37,7 @@ from tacita.parameters import Doc, OneOf, Share, checked_options
 from tacita.progress import Progress, no_progress
 from tacita.result import number
 from tacita.risk.linkage.files import External, Files, two_files
-from tacita.risk.linkage.linked import Linkage
+from tacita.risk.linkage.linked import LINKED, Linkage
 from tacita.scenario import Scenario
 
 MOST_COMPARISONS = 2_000_000_000
@@ -185,7 +185,7 @@ def _blocks(original: Data, released: Data, block: tuple[str, ...]) -> tuple[Int
 
 @measure(
     files=2,
-    limit=at_most("share_correct", "the share of records linked rightly"),
+    limit=LINKED,
     for_perturbed=True,
     missing=own_rule("A missing value says nothing for or against a link."),
 )
