@@ -374,3 +374,66 @@ def test_a_saved_release_knows_that_its_weights_are_not_those_of_the_survey(kind
     plain = tc.Plan([tc.Suppress()]).apply(firms.filter(pl.col("region") == "s"), who, limits)
     plain.save(tmp_path / "plain", formats=[kind])
     assert tc.assess(tmp_path / "plain" / "public" / f"data.{kind}", who, limits).safe
+
+
+def districts() -> pl.DataFrame:
+    """Eight regions in four districts; of three regions one person each is there, two of them in one district."""
+    regions = np.repeat(np.arange(8), [60, 60, 60, 60, 57, 1, 1, 1])
+    sex = np.random.default_rng(1).choice(["f", "m"], len(regions))
+    return pl.DataFrame({"region": [f"r{x}" for x in regions], "district": [f"d{x // 2}" for x in regions], "sex": sex})
+
+
+def test_a_blank_that_a_district_narrows_does_not_count_as_any_region() -> None:
+    """Two regions of one district were blanked: the only two blanks there, and SAFE since a blank could be anyone."""
+    who = tc.Scenario(keys=["region", "sex"])
+    release = tc.Plan([tc.Suppress()]).apply(districts(), who, K)
+    assert release.verdict == "NOT SAFE under this policy: 2 records below k = 3 on the key set 'keys as told'"
+    assert any(
+        each.startswith("the key 'region' is suppressed in some records, but 'district' tells which values it can have")
+        for each in release.assess().cautions
+    )
+    # An intruder leaves out who is of another district: by plain counting, f of the three blanks.
+    rows = release.data.table.to_dicts()
+    alike = [
+        sum(
+            other["sex"] == row["sex"] and other["district"] == row["district"]
+            and (row["region"] is None or other["region"] == row["region"])
+            for other in rows
+        )
+        for row in rows
+    ]  # fmt: skip
+    assert sum(each < 3 for each in alike) == 2
+    for steps in ([tc.Remove("district"), tc.Suppress()], [tc.Suppress()]):
+        keys = ["region", "sex"] if len(steps) == 2 else ["region", "sex", "district"]
+        assert tc.Plan(steps).apply(districts(), tc.Scenario(keys=keys), K).safe
+
+
+def test_two_columns_that_only_together_tell_a_removed_key() -> None:
+    """Municipalities numbered anew in each province: neither tells the removed region, and it was SAFE."""
+    draw = np.random.default_rng(4)
+    region = np.append(draw.integers(0, 9, 900), [9, 9])
+    people = pl.DataFrame(
+        {
+            "region": [f"r{each}" for each in region],
+            "one": (first := draw.integers(0, 10, len(region))),
+            "two": (region + first) % 10,
+            "sex": draw.choice(["f", "m"], len(region)),
+        }
+    )
+    who = tc.Scenario(keys=["region", "sex"])
+    release = tc.Plan([tc.Remove("region")]).apply(people, who, K)
+    assert said_to_be_told("region", "one").split(" but ")[0] in " ".join(release.assess().cautions)
+    assert "but 'one', 'two' tell it more finely" in " ".join(release.assess().cautions)
+    assert release.assess().sets[1].unsafe_by_k == below_k(people, ["region", "sex"]) == 2
+    assert not release.safe
+    assert tc.Plan([tc.Remove(["region", "one"])]).apply(people, who, K).safe
+
+
+def test_k_counts_what_is_told_whatever_may_be_given_back() -> None:
+    """With given_back=None nobody looked whether another column told a recoded key, and k was too high."""
+    people = people_of_regions(60).with_columns(("M" + (REGION // 2).cast(pl.String)).alias("macro"))
+    plan, who = tc.Plan([HALVES]), tc.Scenario(keys=["region", "sex"])
+    strict, lenient = (plan.apply(people, who, replace(K, k=6, given_back=most)) for most in (0, None))
+    assert not strict.safe and not lenient.safe
+    assert lenient.assess().failures == strict.assess().failures[:1] != ()
+    assert lenient.assess().failures[0].endswith("on the key set 'keys as told'")

@@ -31,7 +31,7 @@ from tacita.measures import (
     needed_text,
     prepared_data,
 )
-from tacita.policy import Limited, Policy, checked_policy
+from tacita.policy import BY_FREQUENCY, Limited, Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
 from tacita.result import Result, Verdict
 from tacita.risk.identity.attackers import Attackers
@@ -200,7 +200,8 @@ def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progre
 
 def _told_keys(context: Context, known: Scenario, further: Mapping[str, Result]) -> ToldKeys | None:
     """The key sets with what the release tells of their keys besides; None where it tells no more than they do."""
-    if "reconstruction" not in further or context.policy.given_back is None:
+    limits = (context.policy.given_back, *(getattr(context.policy, name) for name in BY_FREQUENCY))
+    if "reconstruction" not in further or all(limit is None for limit in limits):
         return None
     from tacita.assessment.told_keys import told_keys
 
@@ -268,8 +269,8 @@ def _release_alone(data: Data, original: Data | None) -> Iterator[str]:
     """A caution where a file is known to be made of another one that is not there."""
     if data.of_release and original is None:
         yield (
-            "the file lies beside the codebook of a release: what it gives back of the original, and weights, units and "
-            "records as they were, are judged only beside it (original=..., --original FILE)."
+            "the file lies beside the codebook of a release: what it gives back of the original, and weights, units "
+            "and records as they were, are judged only beside it (original=..., --original FILE)."
         )
 
 

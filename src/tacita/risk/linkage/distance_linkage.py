@@ -14,7 +14,7 @@ import numpy as np
 from tacita.arrays import Floats
 from tacita.distance.comparison import patterns, space
 from tacita.distance.scenario_keys import AnyKeys, Unit
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import measure, own_rule
 from tacita.progress import Progress, no_progress
 from tacita.result import number
 from tacita.risk.linkage.files import (

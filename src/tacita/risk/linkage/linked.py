@@ -15,7 +15,7 @@ from tacita.measures import at_most
 from tacita.result import Result, Verdict, number, percent
 
 LINKED = at_most("linked_rightly", "the share of records linked rightly", void=1.0)
-"""What a policy limits of every attack: of the file, or with `of = "record"` of the record that is found most surely."""
+"""What a policy limits of every attack: of the file, or with `of = "record"` of the record found most surely."""
 CERTAIN = 1e-9
 """A probability so near to 1 is 1."""
 
@@ -93,11 +93,11 @@ class Linkage(Result):
 
     @property
     def linked_for_certain(self) -> int:
-        """Records that are linked to one record, and rightly whatever is drawn: behind a small share they stay unseen."""
+        """Records that are linked to one record, and rightly whatever is drawn: a small share can hide them."""
         return 0 if self.correct is None else int((self.clear & (self.correct > 1.0 - CERTAIN)).sum())
 
     def linked_rightly(self, of: str = "file") -> float:
-        """Right links as a share of the file, or, of a `record`, the greatest probability that the link of one is right."""
+        """Right links as a share of the file; of a `record`, the greatest probability that one is linked rightly."""
         if check.one_of("of", of, ("file", "record")) == "file":
             return self.share_correct
         return float("nan") if self.correct is None else float(self.correct.max(initial=0.0))

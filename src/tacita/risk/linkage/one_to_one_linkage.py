@@ -11,7 +11,7 @@ from tacita import check
 from tacita.arrays import Floats
 from tacita.distance.comparison import space
 from tacita.distance.scenario_keys import AnyKeys, Unit
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import measure, own_rule
 from tacita.parameters import AtLeast, Doc, checked_options
 from tacita.progress import Progress, no_progress
 from tacita.result import percent

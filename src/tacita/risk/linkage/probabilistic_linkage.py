@@ -32,7 +32,7 @@ from tacita.distance.probabilistic import (
 )
 from tacita.distance.scenario_keys import AnyKeys, Unit, all_keys
 from tacita.keys.source import combined
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import measure, own_rule
 from tacita.parameters import Doc, OneOf, Share, checked_options
 from tacita.progress import Progress, no_progress
 from tacita.result import number
