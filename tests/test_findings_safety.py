@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -437,3 +438,58 @@ def test_k_counts_what_is_told_whatever_may_be_given_back() -> None:
     assert not strict.safe and not lenient.safe
     assert lenient.assess().failures == strict.assess().failures[:1] != ()
     assert lenient.assess().failures[0].endswith("on the key set 'keys as told'")
+
+
+@pytest.mark.parametrize("order", [[], [tc.RandomOrder("households")]])
+def test_sizes_coded_at_two_are_counted_where_housemates_stand_together(order: list[Any]) -> None:
+    """With "two or more" no larger size is shown, from which housemates are known to be neighbours: it was SAFE."""
+    survey, who = households(), tc.Scenario(keys=["size"], weight="w", household="hid")
+    steps = [tc.TopCode("size", at=2), *order, tc.Remove(["hid", "w"])]
+    release = tc.Plan(steps).apply(survey, who, K, seed=1)
+    (leak,) = release.assess().further["reconstruction"].leaks
+    assert leak.columns == ("(order of the rows)", "region")
+    # Three that agree are one household; four may be two.
+    there = survey[np.searchsorted(Data.of(survey).record, release.data.record)]
+    run = there.select(pl.struct("region", pl.col("size").clip(upper_bound=2)).rle_id()).to_series()
+    length = run.to_frame("run").select(pl.len().over("run")).to_series()
+    assert leak.right == int(((there["size"] == 3) & (length == 3)).sum()) > 100
+    assert not release.safe
+    assert tc.Plan([*steps, tc.RandomOrder()]).apply(survey, who, K, seed=1).safe
+
+
+@pytest.mark.parametrize("age", [20, 30])
+def test_members_who_are_missing_do_not_hide_how_large_a_household_is_at_least(age: int) -> None:
+    """Without its children a household has fewer records than members, no count was trusted, and it was SAFE."""
+    survey, who = households(), tc.Scenario(keys=["size"], weight="w", household="hid")
+    release = tc.Plan([tc.TopCode("size", at=2), tc.DropRecords(f"age < {age}"), tc.RandomOrder()]).apply(
+        survey, who, K, seed=1
+    )
+    (leak,) = release.assess().further["reconstruction"].leaks
+    assert leak.columns == ("hid",) and leak.how.endswith("as the least that it can be")
+    left = survey.filter(pl.col("age") >= age)
+    assert (leak.right, leak.wrong) == (int((left.select(pl.len().over("hid")).to_series() > 2).sum()), 0)
+    assert not release.safe
+
+
+def test_counts_that_have_nothing_to_do_with_a_size_tell_nothing_of_it() -> None:
+    """Groups of interviewers are no households: how many records they have bounds no size."""
+    survey = households().with_columns(interviewer=np.random.default_rng(2).permutation(len(households())) // 3)
+    who = tc.Scenario(keys=["size"], identifiers=["interviewer"])
+    plan = tc.Plan([tc.Remove(["hid", "w"]), tc.TopCode("size", at=2), tc.DropRecords("age < 20"), tc.RandomOrder()])
+    found = plan.apply(survey, who, K, seed=1).assess().further["reconstruction"]
+    assert not [each for each in found.leaks if each.variable == "size"]
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%dT00:00:00"])
+@pytest.mark.parametrize("step", [tc.Recode("age", breaks=[30, 60]), tc.Remove("age")])
+def test_a_date_of_birth_that_is_text_tells_the_age(form: str, step: Any) -> None:
+    """Dates were read, texts of dates were not, and the file with everybody's birthday was SAFE."""
+    draw = np.random.default_rng(7)
+    age = draw.integers(0, 90, 600)
+    born = [date(2026 - int(each), 1 + at % 12, 1 + at % 28).strftime(form) for at, each in enumerate(age)]
+    people = pl.DataFrame({"age": age, "sex": draw.choice(["f", "m"], 600), "born": born})
+    release = tc.Plan([step, tc.RandomOrder()]).apply(people, tc.Scenario(keys=["age", "sex"]), K, seed=1)
+    assert not release.safe
+    (variable,) = [each for each in release.assess().further["reconstruction"].variables if each.name == "age"]
+    assert variable.given_back > 0.9 * variable.protected
+    assert tc.Plan([step, tc.Remove("born")]).apply(people, tc.Scenario(keys=["age", "sex"]), K).safe

@@ -247,3 +247,25 @@ def test_blanks_of_columns_at_random_can_have_any_value() -> None:
         found = tc.risk.reconstruction(original, blanked(original, seed=seed), tc.Scenario(keys=["region"]))
         alarms += bool(found.narrowed)
     assert alarms <= 0.05 * 100
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_counts_bound_is_what_plain_loops_find(seed: int) -> None:
+    """Sizes coded at the top in a file without some members: by cell, whether its count says more, and rightly."""
+    draw = np.random.default_rng(seed)
+    sizes = draw.integers(1, 6, int(draw.integers(1, 500)))
+    household = np.repeat(np.arange(len(sizes)), sizes)
+    kept = draw.random(len(household)) < 0.7
+    original = pl.DataFrame({"hid": household, "size": sizes[household]}).filter(pl.Series(kept))
+    if not original.height:
+        return
+    top = int(draw.integers(2, 4))
+    released = original.with_columns(pl.col("size").clip(upper_bound=top))
+    found = tc.risk.reconstruction(original, released, tc.Scenario(keys=["size"], household="hid"))
+    bounds = [each for each in found.leaks if each.how.endswith("as the least that it can be")]
+    count = {hid: original["hid"].to_list().count(hid) for hid in original["hid"].unique().to_list()}
+    told = [row for row in original.to_dicts() if row["size"] > top and count[row["hid"]] > top]
+    assert sum(each.right for each in bounds) in (0, len(told))
+    assert all(each.wrong == 0 for each in bounds)
+    if original.height > 800:
+        assert bounds
