@@ -54,9 +54,11 @@ def told_at_least(protected: Protected, count: Floats) -> tuple[Bools, Bools] | 
         return None
     assert protected.numbers is not None
     shown = protected.true_rows[~np.isnan(count[protected.true_rows])]
+    if not len(shown):
+        return None
     sizes = protected.numbers[shown]
     hits, base = int((count[shown] <= sizes).sum()), float(share_of_at_least(sizes, count[shown]).mean())
-    if not len(shown) or not is_trusted(hits, len(shown), base, tried=1):
+    if not is_trusted(hits, len(shown), base, tried=1):
         return None
     covered: Bools = count[protected.rows] > least_sizes(protected)[protected.rows]
     right: Bools = covered & (protected.numbers[protected.rows] >= count[protected.rows])
@@ -66,6 +68,6 @@ def told_at_least(protected: Protected, count: Floats) -> tuple[Bools, Bools] | 
         cells = covered & (coded == code)
         chance[cells] = share_of_at_least(of_class, count[protected.rows][cells])
     total = int(right.sum())
-    if total < HIT_RATE * covered.sum() or not is_justified(total, int(covered.sum()), float(chance[covered].mean())):
+    if not total or total < HIT_RATE * covered.sum() or not is_justified(total, int(covered.sum()), float(chance[covered].mean())):
         return None
     return covered, right
