@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -352,3 +353,143 @@ def test_nobody_hides_behind_copies_of_records() -> None:
     assert len(release.data) == 5 * len(people)
     assert not release.safe
     assert "not in the original" in str(release.verdict)
+
+
+@pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "csv", "xlsx", "sav", "dta", "xpt"])
+def test_a_saved_release_knows_that_its_weights_are_not_those_of_the_survey(kind: str, tmp_path: Path) -> None:
+    """Read again without the original, rounded weights were the truth: NOT SAFE became SAFE by saving the file."""
+    firms = pl.DataFrame({"region": ["n"] * 4 + ["s"] * 96, "w": [1.0] * 4 + [50.0] * 96})
+    who, limits = tc.Scenario(keys=["region"], weight="w"), tc.Policy(k=3, risk=0.1, rate=None)
+    release = tc.Plan([tc.RoundWeights(base=100, keep_total=False)]).apply(firms, who, limits)
+    assert not release.safe
+    release.save(tmp_path / "out", formats=[kind], accept_unsafe="to read it again")
+    file = tmp_path / "out" / "not_for_publication" / f"data.{kind}"
+    found = tc.assess(file, who, limits)
+    assert not found.safe and "the weight 'w' was perturbed" in found.not_assessed[0]
+    assert any("lies beside the codebook of a release" in each for each in found.cautions)
+    # Beside the original it is known what the weights were.
+    beside = tc.assess(file, who, limits, original=firms)
+    assert not beside.safe and not any("codebook of a release" in each for each in beside.cautions)
+    # Weights that nobody touched say what they said.
+    plain = tc.Plan([tc.Suppress()]).apply(firms.filter(pl.col("region") == "s"), who, limits)
+    plain.save(tmp_path / "plain", formats=[kind])
+    assert tc.assess(tmp_path / "plain" / "public" / f"data.{kind}", who, limits).safe
+
+
+def districts() -> pl.DataFrame:
+    """Eight regions in four districts; of three regions one person each is there, two of them in one district."""
+    regions = np.repeat(np.arange(8), [60, 60, 60, 60, 57, 1, 1, 1])
+    sex = np.random.default_rng(1).choice(["f", "m"], len(regions))
+    return pl.DataFrame({"region": [f"r{x}" for x in regions], "district": [f"d{x // 2}" for x in regions], "sex": sex})
+
+
+def test_a_blank_that_a_district_narrows_does_not_count_as_any_region() -> None:
+    """Two regions of one district were blanked: the only two blanks there, and SAFE since a blank could be anyone."""
+    who = tc.Scenario(keys=["region", "sex"])
+    release = tc.Plan([tc.Suppress()]).apply(districts(), who, K)
+    assert release.verdict == "NOT SAFE under this policy: 2 records below k = 3 on the key set 'keys as told'"
+    assert any(
+        each.startswith("the key 'region' is suppressed in some records, but 'district' tells which values it can have")
+        for each in release.assess().cautions
+    )
+    # An intruder leaves out who is of another district: by plain counting, f of the three blanks.
+    rows = release.data.table.to_dicts()
+    alike = [
+        sum(
+            other["sex"] == row["sex"] and other["district"] == row["district"]
+            and (row["region"] is None or other["region"] == row["region"])
+            for other in rows
+        )
+        for row in rows
+    ]  # fmt: skip
+    assert sum(each < 3 for each in alike) == 2
+    for steps in ([tc.Remove("district"), tc.Suppress()], [tc.Suppress()]):
+        keys = ["region", "sex"] if len(steps) == 2 else ["region", "sex", "district"]
+        assert tc.Plan(steps).apply(districts(), tc.Scenario(keys=keys), K).safe
+
+
+def test_two_columns_that_only_together_tell_a_removed_key() -> None:
+    """Municipalities numbered anew in each province: neither tells the removed region, and it was SAFE."""
+    draw = np.random.default_rng(4)
+    region = np.append(draw.integers(0, 9, 900), [9, 9])
+    people = pl.DataFrame(
+        {
+            "region": [f"r{each}" for each in region],
+            "one": (first := draw.integers(0, 10, len(region))),
+            "two": (region + first) % 10,
+            "sex": draw.choice(["f", "m"], len(region)),
+        }
+    )
+    who = tc.Scenario(keys=["region", "sex"])
+    release = tc.Plan([tc.Remove("region")]).apply(people, who, K)
+    assert said_to_be_told("region", "one").split(" but ")[0] in " ".join(release.assess().cautions)
+    assert "but 'one', 'two' tell it more finely" in " ".join(release.assess().cautions)
+    assert release.assess().sets[1].unsafe_by_k == below_k(people, ["region", "sex"]) == 2
+    assert not release.safe
+    assert tc.Plan([tc.Remove(["region", "one"])]).apply(people, who, K).safe
+
+
+def test_k_counts_what_is_told_whatever_may_be_given_back() -> None:
+    """With given_back=None nobody looked whether another column told a recoded key, and k was too high."""
+    people = people_of_regions(60).with_columns(("M" + (REGION // 2).cast(pl.String)).alias("macro"))
+    plan, who = tc.Plan([HALVES]), tc.Scenario(keys=["region", "sex"])
+    strict, lenient = (plan.apply(people, who, replace(K, k=6, given_back=most)) for most in (0, None))
+    assert not strict.safe and not lenient.safe
+    assert lenient.assess().failures == strict.assess().failures[:1] != ()
+    assert lenient.assess().failures[0].endswith("on the key set 'keys as told'")
+
+
+@pytest.mark.parametrize("order", [[], [tc.RandomOrder("households")]])
+def test_sizes_coded_at_two_are_counted_where_housemates_stand_together(order: list[Any]) -> None:
+    """With "two or more" no larger size is shown, from which housemates are known to be neighbours: it was SAFE."""
+    survey, who = households(), tc.Scenario(keys=["size"], weight="w", household="hid")
+    steps = [tc.TopCode("size", at=2), *order, tc.Remove(["hid", "w"])]
+    release = tc.Plan(steps).apply(survey, who, K, seed=1)
+    (leak,) = release.assess().further["reconstruction"].leaks
+    assert leak.columns == ("(order of the rows)", "region")
+    # Three that agree are one household; four may be two.
+    there = survey[np.searchsorted(Data.of(survey).record, release.data.record)]
+    run = there.select(pl.struct("region", pl.col("size").clip(upper_bound=2)).rle_id()).to_series()
+    length = run.to_frame("run").select(pl.len().over("run")).to_series()
+    assert leak.right == int(((there["size"] == 3) & (length == 3)).sum()) > 100
+    assert not release.safe
+    assert tc.Plan([*steps, tc.RandomOrder()]).apply(survey, who, K, seed=1).safe
+
+
+@pytest.mark.parametrize("age", [20, 30])
+def test_members_who_are_missing_do_not_hide_how_large_a_household_is_at_least(age: int) -> None:
+    """Without its children a household has fewer records than members, no count was trusted, and it was SAFE."""
+    survey, who = households(), tc.Scenario(keys=["size"], weight="w", household="hid")
+    release = tc.Plan([tc.TopCode("size", at=2), tc.DropRecords(f"age < {age}"), tc.RandomOrder()]).apply(
+        survey, who, K, seed=1
+    )
+    (leak,) = release.assess().further["reconstruction"].leaks
+    assert leak.columns == ("hid",) and leak.how.endswith("as the least that it can be")
+    left = survey.filter(pl.col("age") >= age)
+    assert (leak.right, leak.wrong) == (int((left.select(pl.len().over("hid")).to_series() > 2).sum()), 0)
+    assert not release.safe
+
+
+def test_counts_that_have_nothing_to_do_with_a_size_tell_nothing_of_it() -> None:
+    """Groups of interviewers are no households: how many records they have bounds no size."""
+    survey = households().with_columns(interviewer=np.random.default_rng(2).permutation(len(households())) // 3)
+    who = tc.Scenario(keys=["size"], identifiers=["interviewer"])
+    plan = tc.Plan([tc.Remove(["hid", "w"]), tc.TopCode("size", at=2), tc.DropRecords("age < 20"), tc.RandomOrder()])
+    found = plan.apply(survey, who, K, seed=1).assess().further["reconstruction"]
+    assert not [each for each in found.leaks if each.variable == "size"]
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%dT00:00:00"])
+@pytest.mark.parametrize("step", [tc.Recode("age", breaks=[30, 60]), tc.Remove("age")])
+def test_a_date_of_birth_that_is_text_tells_the_age(form: str, step: Any) -> None:
+    """Dates were read, texts of dates were not, and the file with everybody's birthday was SAFE."""
+    draw = np.random.default_rng(7)
+    age = draw.integers(0, 90, 600)
+    born = [date(2026 - int(each), 1 + at % 12, 1 + at % 28).strftime(form) for at, each in enumerate(age)]
+    people = pl.DataFrame({"age": age, "sex": draw.choice(["f", "m"], 600), "born": born})
+    release = tc.Plan([step, tc.RandomOrder()]).apply(people, tc.Scenario(keys=["age", "sex"]), K, seed=1)
+    assert not release.safe
+    (variable,) = [each for each in release.assess().further["reconstruction"].variables if each.name == "age"]
+    assert variable.given_back > 0.9 * variable.protected
+    assert tc.Plan([step, tc.Remove("born")]).apply(people, tc.Scenario(keys=["age", "sex"]), K).safe

@@ -132,7 +132,7 @@ def test_which_measures_judge_numeric_keys() -> None:
     assert not judging & {"dominance", "reconstruction", "k_anonymity", "weight_disclosure"}
 
 
-@pytest.mark.parametrize("neighbours", [1, 3, 15])
+@pytest.mark.parametrize("neighbours", [2, 3, 15])
 def test_neighbours_and_perturbation_judge_a_release(neighbours: int) -> None:
     policy = tc.Policy(neighbours=neighbours, perturbation=0.2)
     release = tc.Plan([NOISE]).apply(firms(), WHO, policy, seed=1)
@@ -173,7 +173,7 @@ def test_a_perturbed_release_can_be_safe_and_is_published(tmp_path: Path) -> Non
 @pytest.mark.parametrize("share", [0.01, 0.5, 1.5])
 def test_limits_on_attacks_stand_in_place_of_k_risk_and_rate(name: str, figure: str, share: float) -> None:
     value = None
-    for limit in (0.0, 1.0):
+    for limit in (0.0, 0.99):
         policy = tc.Policy(neighbours=None, limits={name: limit})
         release = tc.Plan([Factor(WHO.numeric_keys, share)]).apply(firms(), WHO, policy, seed=1)
         verdicts = {each.name: each for each in release.assess().verdicts()}
@@ -194,7 +194,7 @@ def test_one_file_is_judged_by_a_limit_on_mixed_uniqueness() -> None:
 
 
 def test_perturbed_numbers_near_each_other_say_nothing() -> None:
-    policy = tc.Policy(neighbours=None, limits={"mixed_uniqueness": {"limit": 1}})
+    policy = tc.Policy(neighbours=None, limits={"mixed_uniqueness": {"limit": 2, "tolerance": 1e6}})
     release = tc.Plan([NOISE]).apply(firms(), WHO, policy, seed=1)
     assert release.verdict == (
         "NOT ASSESSED under this policy: the keys 'turnover', 'staff' were perturbed: how many released records lie "
@@ -350,3 +350,10 @@ def test_plans_and_projects_of_numeric_keys(tmp_path: Path) -> None:
     assert "distance_linkage was not measured" in done.before.headline
     assert done.safe == (tc.risk.distance_linkage(firms(), done.release, WHO).share_correct <= 0.05)
     assert done.safe
+
+
+def test_one_neighbour_is_no_limit() -> None:
+    """Every original looks like itself: with neighbours = 1 the file as it was came out SAFE."""
+    release = tc.Plan([tc.RandomOrder()]).apply(firms(), WHO, tc.Policy(neighbours=1), seed=1)
+    assert release.verdict.startswith("NOT ASSESSED under this policy: k, risk and rate need categorical keys")
+    assert any(each.startswith("neighbours = 1 is no limit") for each in release.assess().cautions)

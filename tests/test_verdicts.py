@@ -102,11 +102,11 @@ def test_linkage_stands_for_counts_on_the_key_sets_that_were_perturbed_only() ->
     """A limit on linkage took the verdict from key sets that nobody had perturbed, and from keys that it ignores."""
     people = PEOPLE.with_columns(pl.Series("job", ["smith", *["clerk"] * 11]))
     who = tc.Scenario(keys=["region"], numeric_keys=["income"], weight="w", key_sets={"work": ["job"]})
-    policy = replace(LOOSE, neighbours=None, limits={"distance_linkage": {"limit": 1.0, "distance": "gower"}})
+    policy = replace(LOOSE, neighbours=None, limits={"distance_linkage": {"limit": 0.99, "distance": "gower"}})
     wrong = Data.of(people).with_perturbed(["region"])
     found = tc.assess(wrong, who, policy, original=people)
     named = {each.name: each.holds for each in found.verdicts()}
-    assert (named["k:work"], named["distance_linkage"], "k" in named) == (False, True, False)
+    assert (named["k:work"], named["distance_linkage"], "k" in named) == (False, False, False)
     assert "1 record below k = 3 on the key set 'work'" in found.failures
     # By income alone the linkage says nothing of who is found by region.
     ignoring = replace(policy, limits={"distance_linkage": LINKED})
@@ -240,3 +240,77 @@ def test_a_shuffled_file_with_other_weights_is_not_judged_by_them() -> None:
         shuffled = tc.assess(rounded[::-1], who, policy, original=firms)
     assert [(each.name, each.holds) for each in shuffled.verdicts()] == [("k", True), ("risk", None), ("rate", None)]
     assert not shuffled.safe
+
+
+NO_COUNTS = replace(LOOSE, k=None, risk=None, rate=None)
+VOID = [
+    replace(NO_COUNTS, risk=1.0),
+    replace(NO_COUNTS, rate=1.0),
+    replace(NO_COUNTS, household_risk=1),
+    *(
+        replace(NO_COUNTS, limits={name: limit})
+        for name, limit in (
+            ("l_diversity", 1),
+            ("l_diversity", {"limit": 1, "kind": "entropy"}),
+            ("t_closeness", 1),
+            ("presence", 1),
+            ("suda", 1),
+            ("weight_disclosure", 1.0),
+            ("mixed_uniqueness", 1),
+            ("unsafe_combinations", 12),
+            ("superpopulation", 100),
+            ("distance_linkage", 1),
+            ("one_to_one_linkage", {"limit": 1, "of": "record"}),
+            ("interval_disclosure", 1),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("policy", VOID)
+@pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
+def test_a_limit_that_every_file_keeps_makes_nothing_safe(policy: tc.Policy) -> None:
+    """Policies that nothing can break were kept by everything, and printed SAFE."""
+    people = PEOPLE.with_columns(pl.Series("hid", [row // 2 for row in range(12)]))
+    who = tc.Scenario(keys=["region"], sensitive=["disease"], numeric_keys=["income"], weight="w", household="hid")
+    found = tc.assess(people, who, replace(policy, neighbours=None), original=people)
+    assert not found.safe
+    assert str(found).startswith("NO VERDICT: the policy sets no limit")
+    said = [each for each in found.cautions if "is no limit, since every file keeps it" in each]
+    assert len(said) == 1
+    # Beside a limit that means something it changes nothing.
+    both = tc.assess(people, who, replace(policy, k=2, neighbours=None), original=people)
+    assert [each.name for each in both.verdicts()] == ["k", "given_back"]
+
+
+@pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
+def test_a_void_limit_on_linkage_does_not_stand_for_counts() -> None:
+    """A limit of 1 on the share of links took the place of k on perturbed keys."""
+    wrong = Data.of(PEOPLE).with_perturbed(["region"])
+    policy = replace(LOOSE, limits={"distance_linkage": {"limit": 1, "distance": "gower"}})
+    found = tc.assess(wrong, WHO, policy, original=PEOPLE)
+    assert verdict(found, "k").holds is None and not found.safe
+
+
+@pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
+def test_few_records_that_are_found_for_certain_do_not_hide_in_a_small_share() -> None:
+    """One unique record in forty is 2.5 % of the links, and SAFE at 5 %."""
+    people = pl.DataFrame({"region": ["n"] * 20 + ["s"] * 19 + ["w"]})
+    who, wrong = tc.Scenario(keys=["region"]), Data.of(people).with_perturbed(["region"])
+    gower = {"distance": "gower", "keys": ["region"]}
+
+    def assessed(**limit: object) -> tc.RiskProfile:
+        policy = replace(NO_COUNTS, k=3, limits={"distance_linkage": {**limit, **gower}})
+        return tc.assess(wrong, who, policy, original=people)
+
+    share = assessed(limit=0.1)
+    assert share.safe
+    assert verdict(share, "distance_linkage").why.endswith("; 1 record is linked rightly for certain")
+    assert verdict(share, "distance_linkage").value == pytest.approx(3 / 40)
+    record = assessed(limit=0.5, of="record")
+    assert record.failures == (
+        "distance_linkage: the greatest probability that a record is linked rightly is 1, at most 0.5 is safe; "
+        "1 record is linked rightly for certain",
+    )
+    with pytest.raises(TacitaError, match=r"^of must be one of "):
+        assessed(limit=0.1, of="files").verdicts()

@@ -133,6 +133,19 @@ class Limit:
     """What it is in words, as `the smallest l`."""
     least: bool
     """Whether the limit is the least value allowed, not the greatest."""
+    void: float | Literal["records"] | None = None
+    """From which limit on every file keeps it: a number, or the number of its records; None: there is no such limit."""
+
+    def is_void(self, limit: float, records: int) -> bool:
+        """Whether every file of so many records keeps a limit, so that it says nothing.
+
+        >>> at_most("share", "the share of records", void=1.0).is_void(1.0, records=50)
+        True
+        """
+        if self.void is None:
+            return False
+        end = records if self.void == "records" else self.void
+        return limit <= end if self.least else limit >= end
 
     def judged(self, name: str, value: float, limit: float, kind: Literal["risk", "loss"]) -> tuple[bool, str]:
         """Whether the limit is kept, and the verdict in words."""
@@ -146,14 +159,14 @@ def needed_text(need: str) -> str:
     return NEEDED.get(need, f"{need}=... in the scenario")
 
 
-def at_least(figure: str, words: str) -> Limit:
-    """A limit that a figure must reach."""
-    return Limit(figure, words, least=True)
+def at_least(figure: str, words: str, void: float | None = None) -> Limit:
+    """A limit that a figure must reach; every file reaches `void`."""
+    return Limit(figure, words, least=True, void=void)
 
 
-def at_most(figure: str, words: str) -> Limit:
-    """A limit that a figure must not exceed."""
-    return Limit(figure, words, least=False)
+def at_most(figure: str, words: str, void: float | Literal["records"] | None = None) -> Limit:
+    """A limit that a figure must not exceed; no file exceeds `void`."""
+    return Limit(figure, words, least=False, void=void)
 
 
 @dataclass(frozen=True)

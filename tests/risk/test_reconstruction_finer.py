@@ -1,5 +1,6 @@
 """Columns that tell a recoded or removed variable more finely: kernels against slow twins, by hand, and by chance."""
 
+from itertools import combinations
 from math import log
 
 import numpy as np
@@ -7,8 +8,9 @@ import polars as pl
 import pytest
 
 import tacita as tc
-from tacita.risk.release.reconstruction.finer import UNKNOWN, least_set, log_chance, refined, told_classes
+from tacita.risk.release.reconstruction.finer import least_set
 from tacita.risk.release.reconstruction.runs import run_lengths, single_household_sizes
+from tacita.risk.release.reconstruction.told import UNKNOWN, log_chance, refined, told_classes
 
 WHO = tc.Scenario(keys=["region", "sex"])
 
@@ -172,3 +174,98 @@ def test_columns_at_random_are_not_finer() -> None:
         released = original.with_columns(pl.col("key") // int(draw.integers(2, 6)) * 1000)
         alarms += bool(tc.risk.reconstruction(original, released, tc.Scenario(keys=["key"])).finer)
     assert alarms <= 0.05 * 400
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_pairs_and_threes_that_tell_are_those_of_plain_loops(seed: int) -> None:
+    """The codes of two or three columns together are a class of the region, and none of them alone is."""
+    draw = np.random.default_rng(seed)
+    size, members = int(draw.integers(300, 3000)), 2 + seed % 2
+    code = draw.integers(0, 6, size)
+    hidden = [draw.integers(0, 3, size) for _ in range(members - 1)]
+    last = (code // 2 + sum(hidden)) % 3
+    columns = {f"h{at}": each for at, each in enumerate([*hidden, last])}
+    noise = {f"n{at}": draw.integers(0, 4, size) for at in range(3)}
+    original = pl.DataFrame({"region": code, "sex": draw.integers(0, 2, size), **columns, **noise})
+    found = tc.risk.reconstruction(original, original.drop("region"), tc.Scenario(keys=["sex"])).finer
+    assert set(found["region"].columns) == set(columns)
+    # Of every smaller or other set the slow twin says nothing.
+    names = [*columns, *noise]
+    classes = [0] * 6
+    for number in (1, 2, 3):
+        for chosen in combinations(names, number):
+            if number == 3 and seed > 5:
+                continue
+            rows = [tuple(int(original[name][at]) for name in chosen) for at in range(size)]
+            places = {value: place for place, value in enumerate(dict.fromkeys(rows))}
+            together = slow_told(classes, code.tolist(), [places[row] for row in rows])
+            assert any(len(each) < 6 for each in together) == (set(columns) <= set(chosen)), chosen
+
+
+def test_sets_of_columns_at_random_tell_nothing() -> None:
+    alarms = 0
+    for seed in range(60):
+        draw = np.random.default_rng(seed)
+        size = int(draw.integers(30, 400))
+        columns = {f"c{at}": draw.integers(0, int(draw.integers(2, 9)), size) for at in range(8)}
+        original = pl.DataFrame({"region": draw.integers(0, 9, size), "sex": draw.integers(0, 2, size), **columns})
+        alarms += bool(tc.risk.reconstruction(original, original.drop("region"), tc.Scenario(keys=["sex"])).finer)
+    assert alarms <= 0.05 * 60
+
+
+def blanked(original: pl.DataFrame, share: float = 0.1, seed: int = 5) -> pl.DataFrame:
+    there = pl.Series(np.random.default_rng(seed).random(original.height) >= share)
+    return original.with_columns(region=pl.when(there).then(pl.col("region")))
+
+
+def test_what_tells_which_values_a_blank_can_have() -> None:
+    original = people().with_columns(pl.col("code") // 2, noise=pl.int_range(pl.len()) % 4)
+    found = tc.risk.reconstruction(original, blanked(original), WHO)
+    assert found.finer == {} and set(found.narrowed) == {"region"}
+    narrowed = found.narrowed["region"]
+    assert narrowed.columns == ("code",)
+    # By released record: three districts, one class each.
+    assert len(set(zip(narrowed.classes.tolist(), original["code"].to_list(), strict=True))) == 3
+    for keys in (["region", "sex", "code"], ["sex"]):
+        assert tc.risk.reconstruction(original, blanked(original), tc.Scenario(keys=keys)).narrowed == {}
+    # Numbers of households tell it only to who sees a housemate.
+    numbers = original.with_columns(hid=pl.col("code") * 1000 + pl.int_range(pl.len()) // 3).drop("code")
+    assert tc.risk.reconstruction(numbers, blanked(numbers), WHO).narrowed == {}
+    # A recoded region is told apart inside its halves, and where it is blank.
+    halves = blanked(original.with_columns(region=HALVES))
+    both = tc.risk.reconstruction(original, halves, WHO)
+    assert set(both.finer) == set(both.narrowed) == {"region"}
+
+
+def test_blanks_of_columns_at_random_can_have_any_value() -> None:
+    alarms = 0
+    for seed in range(100):
+        draw = np.random.default_rng(seed)
+        size = int(draw.integers(20, 200))
+        columns = {f"c{at}": draw.integers(0, int(draw.integers(2, 12)), size) for at in range(5)}
+        original = pl.DataFrame({"region": draw.integers(0, 9, size), **columns})
+        found = tc.risk.reconstruction(original, blanked(original, seed=seed), tc.Scenario(keys=["region"]))
+        alarms += bool(found.narrowed)
+    assert alarms <= 0.05 * 100
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_counts_bound_is_what_plain_loops_find(seed: int) -> None:
+    """Sizes coded at the top in a file without some members: by cell, whether its count says more, and rightly."""
+    draw = np.random.default_rng(seed)
+    sizes = draw.integers(1, 6, int(draw.integers(1, 500)))
+    household = np.repeat(np.arange(len(sizes)), sizes)
+    kept = draw.random(len(household)) < 0.7
+    original = pl.DataFrame({"hid": household, "size": sizes[household]}).filter(pl.Series(kept))
+    if not original.height:
+        return
+    top = int(draw.integers(2, 4))
+    released = original.with_columns(pl.col("size").clip(upper_bound=top))
+    found = tc.risk.reconstruction(original, released, tc.Scenario(keys=["size"], household="hid"))
+    bounds = [each for each in found.leaks if each.how.endswith("as the least that it can be")]
+    count = {hid: original["hid"].to_list().count(hid) for hid in original["hid"].unique().to_list()}
+    told = [row for row in original.to_dicts() if row["size"] > top and count[row["hid"]] > top]
+    assert sum(each.right for each in bounds) in (0, len(told))
+    assert all(each.wrong == 0 for each in bounds)
+    if original.height > 800:
+        assert bounds

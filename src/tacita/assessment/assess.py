@@ -17,6 +17,7 @@ import numpy as np
 from tacita.assessment.cautions import cautions_of
 from tacita.assessment.original import rows_do_not_match, with_original_weights
 from tacita.assessment.profile import KeySetRisk, RiskProfile
+from tacita.assessment.void_limits import void_limits
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table
@@ -31,7 +32,7 @@ from tacita.measures import (
     needed_text,
     prepared_data,
 )
-from tacita.policy import Limited, Policy, checked_policy
+from tacita.policy import BY_FREQUENCY, Limited, Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
 from tacita.result import Result, Verdict
 from tacita.risk.identity.attackers import Attackers
@@ -166,6 +167,7 @@ def assess(
     not_measured += () if known is not None else tuple(_not_paired(context, further))
     not_measured += tuple(_added_records(context))
     cautions += [*_no_limit_on_sensitive(scenario, limits), *_undeclared_identifiers(data, scenario)]
+    cautions += [*void_limits(limits, scenario, len(data)), *_release_alone(data, original)]
     if original is not None and not context.shares_records:
         cautions.append("no released record is in the original: nothing was compared record by record.")
     progress(1.0, "done")
@@ -201,7 +203,8 @@ def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progre
 
 def _told_keys(context: Context, known: Scenario, further: Mapping[str, Result]) -> ToldKeys | None:
     """The key sets with what the release tells of their keys besides; None where it tells no more than they do."""
-    if "reconstruction" not in further or context.policy.given_back is None:
+    limits = (context.policy.given_back, *(getattr(context.policy, name) for name in BY_FREQUENCY))
+    if "reconstruction" not in further or all(limit is None for limit in limits):
         return None
     from tacita.assessment.told_keys import told_keys
 
@@ -263,6 +266,15 @@ def _added_records(context: Context) -> Iterator[Verdict]:
             f"assess the release without them"
         )
         yield Verdict("k", k, None, None, why)
+
+
+def _release_alone(data: Data, original: Data | None) -> Iterator[str]:
+    """A caution where a file is known to be made of another one that is not there."""
+    if data.of_release and original is None:
+        yield (
+            "the file lies beside the codebook of a release: what it gives back of the original, and weights, units "
+            "and records as they were, are judged only beside it (original=..., --original FILE)."
+        )
 
 
 def _undeclared_identifiers(data: Data, scenario: Scenario) -> Iterator[str]:

@@ -13,6 +13,7 @@ from tacita import __version__, check, frame
 from tacita.arrays import Bools, Ints
 from tacita.assessment import text
 from tacita.assessment.numeric_keys import not_judged
+from tacita.assessment.void_limits import is_void
 from tacita.check import TacitaError
 from tacita.keys.table import KeyTable
 from tacita.measures import find
@@ -152,13 +153,19 @@ class RiskProfile(Result):
         """
         limits = self.policy if policy is None else policy
         further = {name: result.verdicts(limits) for name, result in self.further.items()}
-        attacks = [name for name, own in further.items() if own and self._stands_for_counts(name)]
+        attacks = [
+            name
+            for name, own in further.items()
+            if self._stands_for_counts(name) and any(not is_void(verdict, limits, self.size) for verdict in own)
+        ]
         found = [verdict for part in self.sets for verdict in self._of_key_set(part, limits, attacks)]
         if self.household is not None and not self._attacked(self.main, attacks):
             found += self.household.verdicts(limits)
         listed = (*found, *(verdict for own in further.values() for verdict in own), *self.not_measured)
         if not self.sets and not attacks:
             listed = (*not_judged(limits, listed), *listed)
+        # A limit that every file keeps is no limit: it makes nothing safe.
+        listed = tuple(verdict for verdict in listed if not is_void(verdict, limits, self.size))
         of_loss = tuple(verdict for verdict in listed if verdict.about == "loss")
         # That nothing is given back, or little lost, is no verdict on who can be recognised.
         judged = [verdict for verdict in listed if verdict.about == "risk"]

@@ -18,6 +18,9 @@ from tacita.risk.release.reconstruction.finer import FinerColumns
 from tacita.risk.release.reconstruction.reconstruction import Reconstruction
 from tacita.scenario import KeySet, Scenario
 
+FINER, NARROWER = "it more finely", "which values it can have there"
+"""What other columns tell of a key that is recoded or removed, and of one with suppressed cells."""
+
 
 class ToldKeys(NamedTuple):
     """What is counted a second time, and what cannot be counted."""
@@ -47,30 +50,46 @@ def told_keys(
     keys as released. What identifiers tell is not counted: who does not know them learns nothing.
     """
     assert isinstance(found, Reconstruction)
-    told = {name: each for name, each in found.finer.items() if name in {*scenario.all_keys, *known.all_keys}}
-    names = {key: _free_name(f"{key} as told", data) for key, each in told.items() if not each.identifiers}
-    finer = {name: _finer(name, own, known, names) for name, own in sets.items()}
-    extended = {
-        f"{name} as told": KeySet((*own.keys, *(names[key] for key in finer[name])), own.k, own.risk)
-        for name, own in sets.items()
-        if finer[name]
-    }
-    covered = dict.fromkeys(key for keys in finer.values() for key in keys)
-    reasons = {
-        key: f"the key {key!r} is recoded or removed, but {_reason(each, scenario)}" for key, each in told.items()
-    }
+    told = [each for each in _told(found, scenario) if each.key in {*scenario.all_keys, *known.all_keys}]
+    named = {_free_name(each.column, data): each for each in told if not each.finer.identifiers}
+    extended = {name: _extended(name, own, known, named) for name, own in sets.items()}
+    covered = [name for name in named if any(name in own.keys for own in extended.values())]
+    uncovered = [each for each in told if not any(named[name] is each for name in covered)]
     limit = policy.given_back or 0
-    verdicts = [Verdict("given_back", limit, None, None, why) for key, why in reasons.items() if key not in covered]
+    verdicts = [Verdict("given_back", limit, None, None, each.why) for each in uncovered]
     if covered:
-        verdicts += _counted_too_high(policy, by_keys, reasons)
-    told_data = data.with_columns({names[key]: told[key].classes for key in covered})
-    return ToldKeys(told_data, extended, tuple(f"{reasons[key]}." for key in covered), tuple(verdicts))
+        verdicts += _counted_too_high(policy, by_keys, named[covered[0]].why)
+    told_data = data.with_columns({name: named[name].finer.classes for name in covered})
+    counted = {f"{name} as told": own for name, own in extended.items() if own.keys != sets[name].keys}
+    return ToldKeys(told_data, counted, tuple(f"{named[name].why}." for name in covered), tuple(verdicts))
 
 
-def _finer(name: str, own: KeySet, known: Scenario, names: Mapping[str, str]) -> list[str]:
-    """The keys of a key set, removed ones included, that are told more finely."""
+class Told(NamedTuple):
+    """What other columns tell of a key."""
+
+    key: str
+    column: str
+    """The name of the key that stands for it."""
+    finer: FinerColumns
+    why: str
+    """What is told by which columns, and the way out."""
+
+
+def _told(found: Reconstruction, scenario: Scenario) -> Iterator[Told]:
+    for key, finer in found.finer.items():
+        why = f"the key {key!r} is recoded or removed, but {'; '.join(_reasons(finer, scenario.weight))}"
+        yield Told(key, f"{key} as told", finer, why)
+    for key, finer in found.narrowed.items():
+        reasons = "; ".join(_reasons(finer, scenario.weight, NARROWER))
+        why = f"the key {key!r} is suppressed in some records, but {reasons}"
+        yield Told(key, f"{key} as told where blank", finer, why)
+
+
+def _extended(name: str, own: KeySet, known: Scenario, named: Mapping[str, Told]) -> KeySet:
+    """A key set with what is told of its keys, removed ones included, among the keys."""
     before = known.sets.get(name, own).keys
-    return [key for key in names if key in own.keys or key in before]
+    more = [column for column, each in named.items() if each.key in own.keys or each.key in before]
+    return KeySet((*own.keys, *more), own.k, own.risk)
 
 
 def _free_name(name: str, data: Data) -> str:
@@ -79,21 +98,17 @@ def _free_name(name: str, data: Data) -> str:
     return name
 
 
-def _counted_too_high(policy: Policy, by_keys: Sequence[str], reasons: Mapping[str, str]) -> Iterator[Verdict]:
+def _counted_too_high(policy: Policy, by_keys: Sequence[str], reason: str) -> Iterator[Verdict]:
     """Limits on other measures of the keys as released, which are counted too high."""
     limits: dict[str, Any] = {name: limited.limit for name in by_keys if (limited := policy.limit_of(name)) is not None}
     if policy.household_risk is not None:
         limits["household_risk"] = policy.household_risk
     for name, limit in limits.items():
-        why = f"{name} goes by the keys as released: {next(iter(reasons.values()))}"
+        why = f"{name} goes by the keys as released: {reason}"
         yield Verdict(name, limit, None, None, why)
 
 
-def _reason(finer: FinerColumns, scenario: Scenario) -> str:
-    return "; ".join(_reasons(finer, scenario.weight))
-
-
-def _reasons(finer: FinerColumns, weight: str | None) -> Iterator[str]:
+def _reasons(finer: FinerColumns, weight: str | None, what: str = FINER) -> Iterator[str]:
     """What each kind of column tells, and the way out: classes of the key, the weight, identifiers."""
     classes = [name for name in finer.columns if name != weight and name not in finer.identifiers]
     if classes:
@@ -102,11 +117,11 @@ def _reasons(finer: FinerColumns, weight: str | None) -> Iterator[str]:
         besides = f" (so {'does' if len(others) == 1 else 'do'} {check.quoted(others)})" if others else ""
         one = len(classes) == 1
         yield (
-            f"{check.quoted(named)} tell{'s' if len(named) == 1 else ''} it more finely{besides}; recode or remove "
+            f"{check.quoted(named)} tell{'s' if len(named) == 1 else ''} {what}{besides}; recode or remove "
             f"{'it' if one else 'them'} alike, or name {'it' if one else 'them'} among the keys"
         )
     if weight in finer.columns:
-        yield f"the weight {weight!r} tells it more finely; round the weights further, perturb or remove them"
+        yield f"the weight {weight!r} tells {what}; round the weights further, perturb or remove them"
     identifiers = [name for name in finer.identifiers if name != weight]
     if identifiers:
         what, them = ("looks like an identifier and tells", "it")

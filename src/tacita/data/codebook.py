@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
+import numpy as np
+
 from tacita import frame
 from tacita.data.data import Data
 from tacita.data.formats import text
@@ -23,28 +25,45 @@ def codebook(data: Data) -> frame.Frame:
     [('sex', ''), ('income', 'yes')]
     """
     rows: list[tuple[str, ...]] = []
+    noted = with_noted_weight(data)
     for name in data.columns:
-        known = data.variable(name)
+        known = noted.variable(name)
         said = (name, known.label, data.scale(name), YES if known.perturbed else "")
         rows.append((*said, "", ""))
         rows += [(*said, str(code), label) for code, label in known.value_labels.items()]
     return frame.rows(dict.fromkeys(COLUMNS, str), rows)
 
 
-def perturbed_beside(file: Path, names: Collection[str]) -> list[str]:
-    """The variables that the codebook in the folder of a file says were perturbed.
+def with_noted_weight(data: Data) -> Data:
+    """The data with a weight that a step changed called perturbed.
+
+    A file has no room for the weights as they were. Whoever assesses it alone must not take those that it shows for
+    them: a weight of 1 rounded to 100 would hide a firm among a hundred.
+    """
+    was = data.original_weights
+    if was is None or was.name is None or was.name not in data.columns:
+        return data
+    same = np.array_equal(data.numbers(was.name), was.values, equal_nan=True)
+    return data if same else data.with_perturbed([was.name])
+
+
+def beside(file: Path) -> frame.Frame | None:
+    """The codebook in the folder of a file; None where there is none.
 
     Only a table with the columns of `codebook` counts: another program's file of that name says nothing.
     """
-    if file.name == NAME:
-        return []
+    if file.name == NAME or not (file.parent / NAME).is_file():
+        return None
     try:
         table = text.parse(
             (file.parent / NAME).read_bytes(), NAME, encoding=None, delimiter=",", decimal=".", missing=[]
         )
     except (OSError, ValueError):
-        return []
-    if not {"variable", "perturbed"} <= set(table.columns):
-        return []
+        return None
+    return table if {"variable", "perturbed"} <= set(table.columns) else None
+
+
+def perturbed_in(table: frame.Frame, names: Collection[str]) -> list[str]:
+    """The variables that a codebook says were perturbed."""
     said = {str(name) for name, was in table["variable", "perturbed"].rows() if was == YES}
     return [name for name in names if name in said]

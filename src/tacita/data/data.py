@@ -125,6 +125,8 @@ class Data:
     original_size: int | None = None
     """How many units the file had before a step added or dropped records: so many make up the population by N/n; None:
     as many as it has."""
+    of_release: bool = False
+    """Whether the file lies beside the codebook of a release, and so was made of another one."""
     mechanisms: tuple[Mechanism, ...] = field(default=(), repr=False)
     """What steps did to values, in their order: an intruder who knows it attacks better. In no released file."""
     memory: dict[Any, Any] | None = field(default=None, init=False, repr=False)
@@ -335,6 +337,7 @@ class Data:
             original_weights=None if weights is None else weights.of_rows(rows),
             units=None if self.units is None else self.units[rows],
             original_size=self.original_size,
+            of_release=self.of_release,
             mechanisms=self.mechanisms,
         )
 

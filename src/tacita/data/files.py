@@ -9,6 +9,7 @@ import difflib
 import os
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +97,11 @@ def read(
     for remark in loaded.remarks:
         warnings.warn(remark, TacitaWarning, stacklevel=2)
     data = Data(loaded.table, loaded.variables | described)
-    if file.suffix.lower() in WITHOUT_NOTES and (file.parent / codebook.NAME).is_file():
-        data = data.with_perturbed(codebook.perturbed_beside(file, data.columns))
+    noted = codebook.beside(file)
+    if noted is not None:
+        data = replace(data, of_release=True)
+        if file.suffix.lower() in WITHOUT_NOTES:
+            data = data.with_perturbed(codebook.perturbed_in(noted, data.columns))
     return data.with_perturbed(name for name, known in loaded.variables.items() if known.perturbed)
 
 
@@ -157,7 +161,7 @@ def write(
     ...     write(pl.DataFrame({"sex": ["f", None], "age": [31, 47]}), Path(folder) / "survey.csv").read_text()
     'sex,age\\nf,31\\n,47\\n'
     """
-    given = Data.of(data)
+    given = codebook.with_noted_weight(Data.of(data))
     file = _path(path)
     kind = _written_kind(file)
     if not given.columns:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacita.check import TacitaWarning
 from tacita.data.atomic import INTERNAL, NOT_FOR_PUBLICATION, OFFICE_ONLY, new_folder, private_folder
 from tacita.data.files import write
 from tacita.protect.recode.regroup import text_of
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 PUBLIC = "public"
 """The folder of what may be published."""
+NO_ROOM = ".*no room to say that .* was perturbed"
+"""A warning about files that are written without a codebook."""
 SEED_NOTE = "whoever knows this seed can undo the protection"
 LOG_NOTE = "how the release came about"
 MODELS_NOTE = "what values were drawn from, which tells of the original data"
@@ -40,8 +44,11 @@ def write_release(
             data = private_folder(beside / NOT_FOR_PUBLICATION)
             said = f"{NOT_PUBLIC}\n{release.verdict}.\nWritten all the same, since: {accepted}\n"
             (data / "README.txt").write_text(said, encoding="utf-8")
-        for kind in formats:
-            write(release.data, data / f"data.{kind}")
+        with warnings.catch_warnings():
+            # What they have no room for stands in the codebook beside them.
+            warnings.filterwarnings("ignore", NO_ROOM, TacitaWarning)
+            for kind in formats:
+                write(release.data, data / f"data.{kind}")
         write(release.codebook(), data / "codebook.csv")
         _write_matrices(release, data)
         _write_internal(release, private_folder(beside / INTERNAL), accepted)

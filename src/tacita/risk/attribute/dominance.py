@@ -126,7 +126,7 @@ class Dominance(Result):
 
 @measure(
     needs="numeric_keys",
-    limit=at_most("unsafe", "the number of unsafe cells"),
+    limit=at_most("unsafe", "the number of unsafe cells", void="records"),
     missing=own_rule("Missing magnitudes are left out; a missing value of a cell's variable is a category."),
 )
 def dominance(

@@ -189,7 +189,7 @@ def sensitive_categories(data: Data, scenario: Scenario, sensitive: Any) -> tupl
 @measure(
     needs=("keys", "sensitive"),
     called_for="sensitive_categories",
-    limit=at_least("smallest", "the smallest l of any variable"),
+    limit=at_least("smallest", "the smallest l of any variable", void=1.0),
 )
 def l_diversity(
     data: Any,

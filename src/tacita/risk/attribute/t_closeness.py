@@ -115,7 +115,9 @@ class TCloseness(Result):
 
 
 @measure(
-    needs=("keys", "sensitive"), called_for="sensitive", limit=at_most("greatest", "the greatest t of any variable")
+    needs=("keys", "sensitive"),
+    called_for="sensitive",
+    limit=at_most("greatest", "the greatest t of any variable", void=1.0),
 )
 def t_closeness(
     data: Any,

@@ -54,7 +54,7 @@ LISTED_PAIRS = 1 << 25
     figure="confidentiality",
     for_numeric_keys=True,
     missing=own_rule("Records with a missing numeric key in either file are left out and counted."),
-    limit=at_most("share_unsafe", "the share of records in the unsafe zone"),
+    limit=at_most("share_unsafe", "the share of records in the unsafe zone", void=1.0),
 )
 def confidentiality(
     original: Any,

@@ -90,7 +90,7 @@ class MixedUniqueness(Result):
 
 @measure(
     needs="numeric_keys",
-    limit=at_least("least", "the smallest number of records within the tolerance"),
+    limit=at_least("least", "the smallest number of records within the tolerance", void=1.0),
     for_numeric_keys=True,
     missing=own_rule("A record's own missing values widen who it could be, those of others do not help it."),
 )

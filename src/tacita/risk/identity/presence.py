@@ -68,7 +68,7 @@ class Presence(Result):
         return {"k_map": self.k_map, "delta": list(self.delta), "keys_absent_from_the_file": self.absent}
 
 
-@measure(needs="keys", limit=at_least("k_map", "the smallest F"))
+@measure(needs="keys", limit=at_least("k_map", "the smallest F", void=1.0))
 def presence(
     data: Any,
     scenario: Scenario,

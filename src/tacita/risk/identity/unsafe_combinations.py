@@ -190,7 +190,7 @@ def by_identification_level(levels: Mapping[str, int]) -> list[tuple[str, ...]]:
 
 @measure(
     needs="keys",
-    limit=at_most("records_unsafe", "the number of records in an unsafe cell"),
+    limit=at_most("records_unsafe", "the number of records in an unsafe cell", void="records"),
     missing=own_rule("A missing value is a category of its own in every table."),
 )
 def unsafe_combinations(

@@ -157,7 +157,7 @@ def share_text(share: float) -> str:
 @measure(
     files=2,
     needs="numeric_keys",
-    limit=at_most("share_all", "the share of records with every value inside"),
+    limit=at_most("share_all", "the share of records with every value inside", void=1.0),
     for_numeric_keys=True,
     missing=own_rule("A missing value is never inside; the greatest possible share is given beside."),
 )

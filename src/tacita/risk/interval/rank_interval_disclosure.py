@@ -156,7 +156,7 @@ def _known(share: float) -> float | None:
 @measure(
     files=2,
     needs="numeric_keys",
-    limit=at_most("share", "the mean share of values inside"),
+    limit=at_most("share", "the mean share of values inside", void=1.0),
     for_numeric_keys=True,
     missing=own_rule("A missing value is never inside; ranks are among the records that show both."),
 )

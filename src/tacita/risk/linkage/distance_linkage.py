@@ -14,7 +14,7 @@ import numpy as np
 from tacita.arrays import Floats
 from tacita.distance.comparison import patterns, space
 from tacita.distance.scenario_keys import AnyKeys, Unit
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import measure, own_rule
 from tacita.progress import Progress, no_progress
 from tacita.result import number
 from tacita.risk.linkage.files import (
@@ -28,7 +28,7 @@ from tacita.risk.linkage.files import (
     positions,
     two_files,
 )
-from tacita.risk.linkage.linked import Linkage
+from tacita.risk.linkage.linked import LINKED, Linkage
 from tacita.scenario import Scenario
 
 
@@ -66,7 +66,7 @@ class DistanceLinkage(Linkage):
 
 @measure(
     files=2,
-    limit=at_most("share_correct", "the share of records linked rightly"),
+    limit=LINKED,
     for_perturbed=True,
     missing=own_rule("Records are compared on the variables that both show."),
 )

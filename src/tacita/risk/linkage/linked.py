@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,13 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.distance.truth import new_records_caution
-from tacita.result import Result, number, percent
+from tacita.measures import at_most
+from tacita.result import Result, Verdict, number, percent
+
+LINKED = at_most("linked_rightly", "the share of records linked rightly", void=1.0)
+"""What a policy limits of every attack: of the file, or with `of = "record"` of the record found most surely."""
+CERTAIN = 1e-9
+"""A probability so near to 1 is 1."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -84,6 +90,31 @@ class Linkage(Result):
     def share_correct(self) -> float:
         """The same as a share of the released records, those left out that are not in the original file."""
         return self.expected_correct / max(len(self.record) - self.new, 1)
+
+    @property
+    def linked_for_certain(self) -> int:
+        """Records that are linked to one record, and rightly whatever is drawn: a small share can hide them."""
+        return 0 if self.correct is None else int((self.clear & (self.correct > 1.0 - CERTAIN)).sum())
+
+    def linked_rightly(self, of: str = "file") -> float:
+        """Right links as a share of the file; of a `record`, the greatest probability that one is linked rightly."""
+        if check.one_of("of", of, ("file", "record")) == "file":
+            return self.share_correct
+        return float("nan") if self.correct is None else float(self.correct.max(initial=0.0))
+
+    def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
+        """Whether the policy's limit is kept, with how many records are linked rightly for certain."""
+        return tuple(replace(verdict, why=self._said(verdict, policy)) for verdict in super().verdicts(policy))
+
+    def _said(self, verdict: Verdict, policy: Any) -> str:
+        """A verdict in words: what is limited, and that a small share can hide records that are found for certain."""
+        if verdict.value is None:
+            return verdict.why
+        why, certain = verdict.why, self.linked_for_certain
+        if policy.limit_of(verdict.name).options.get("of") == "record":
+            why = why.replace(LINKED.words, "the greatest probability that a record is linked rightly")
+        are = "is" if certain == 1 else "are"
+        return f"{why}; {check.counted(certain, 'record')} {are} linked rightly for certain" if certain else why
 
     @property
     def guessed(self) -> float:

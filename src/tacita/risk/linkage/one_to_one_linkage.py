@@ -11,7 +11,7 @@ from tacita import check
 from tacita.arrays import Floats
 from tacita.distance.comparison import space
 from tacita.distance.scenario_keys import AnyKeys, Unit
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import measure, own_rule
 from tacita.parameters import AtLeast, Doc, checked_options
 from tacita.progress import Progress, no_progress
 from tacita.result import percent
@@ -26,7 +26,7 @@ from tacita.risk.linkage.files import (
     positions,
     two_files,
 )
-from tacita.risk.linkage.linked import Linkage
+from tacita.risk.linkage.linked import LINKED, Linkage
 from tacita.scenario import Scenario
 
 
@@ -74,7 +74,7 @@ class OneToOneLinkage(Linkage):
 
 @measure(
     files=2,
-    limit=at_most("share_correct", "the share of records linked rightly"),
+    limit=LINKED,
     for_perturbed=True,
     missing=own_rule("Records with a missing value are left out and counted."),
 )

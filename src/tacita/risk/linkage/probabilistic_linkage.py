@@ -32,12 +32,12 @@ from tacita.distance.probabilistic import (
 )
 from tacita.distance.scenario_keys import AnyKeys, Unit, all_keys
 from tacita.keys.source import combined
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import measure, own_rule
 from tacita.parameters import Doc, OneOf, Share, checked_options
 from tacita.progress import Progress, no_progress
 from tacita.result import number
 from tacita.risk.linkage.files import External, Files, two_files
-from tacita.risk.linkage.linked import Linkage
+from tacita.risk.linkage.linked import LINKED, Linkage
 from tacita.scenario import Scenario
 
 MOST_COMPARISONS = 2_000_000_000
@@ -185,7 +185,7 @@ def _blocks(original: Data, released: Data, block: tuple[str, ...]) -> tuple[Int
 
 @measure(
     files=2,
-    limit=at_most("share_correct", "the share of records linked rightly"),
+    limit=LINKED,
     for_perturbed=True,
     missing=own_rule("A missing value says nothing for or against a link."),
 )

@@ -125,7 +125,7 @@ def _shown(each: Leak) -> tuple[float, float, float, float]:
 
 @measure(
     needs="weight",
-    limit=at_most("greatest", "the greatest share of a variable guessed right from the weight"),
+    limit=at_most("greatest", "the greatest share of a variable guessed right from the weight", void=1.0),
     missing=own_rule("A missing value of a variable is a category of its own."),
 )
 def weight_disclosure(

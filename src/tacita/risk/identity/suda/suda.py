@@ -262,7 +262,7 @@ def _text(value: Any) -> str:
 
 @measure(
     needs="keys",
-    limit=at_most("highest_dis", "the highest DIS-SUDA score"),
+    limit=at_most("highest_dis", "the highest DIS-SUDA score", void=1.0),
     figure="suda",
     missing=rule_in_part("A missing value never makes a record unique; those of others hide it under `wildcard` only."),
 )

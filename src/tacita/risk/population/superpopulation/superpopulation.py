@@ -240,7 +240,7 @@ def _unequal_weights(weights: Floats | None) -> Iterator[str]:
 
 @measure(
     needs=("keys", "sample"),
-    limit=at_most("population_uniques", "the number of population uniques in the file"),
+    limit=at_most("population_uniques", "the number of population uniques in the file", void="records"),
     missing=own_rule("Records with a missing key value are left out and counted."),
 )
 def superpopulation(

@@ -10,25 +10,28 @@ by the released key alone is too high.
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from tacita.arrays import Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected, released_as
 from tacita.risk.release.reconstruction.columns import tally
 from tacita.risk.release.reconstruction.leak import HIT_RATE, LEVEL, is_trusted
 from tacita.risk.release.reconstruction.order import is_identifier
+from tacita.risk.release.reconstruction.telling_sets import telling_sets
+from tacita.risk.release.reconstruction.told import log_chance, refined, told_classes
 
-UNKNOWN = -1
-"""Stands for the value of a column that no record of an original value shows."""
 MOST_NAMED = 5
 """Columns that a least set names, at most."""
+Name = TypeVar("Name", bound=Hashable)
 LEAST_SHARED = 0.5
 """Of the records, the share whose value of a column others have too, from which on it can determine a variable."""
+
+
+LEAST_ALIKE = 10
+"""Records that share a value of a column on average, from which on it tells what a blank can be."""
 
 
 class FinerColumns(NamedTuple):
@@ -46,73 +49,13 @@ class FinerColumns(NamedTuple):
     """By released record: the class of original values that all of them together tell; 0 where they tell nothing."""
 
 
-def told_classes(classes: Ints, original: Ints, column: Ints) -> Ints:
-    """By original value the finest class that a column tells for certain; -1 where no record of the value is given.
-
-    Two original values of one released class are told apart if no chain of records leads from one to the other, each
-    record agreeing with the next in the original value or in the column: the connected components of the graph that
-    joins the two. A column that is a function of the original tells its own classes, one that determines the original
-    tells every value. `classes` is by original value, `original` and `column` by record.
-
-    >>> told_classes(np.zeros(4, int), np.array([0, 0, 1, 2, 3]), np.array([5, 6, 6, 7, 7])).tolist()
-    [0, 0, 1, 1]
-    """
-    size = len(classes)
-    pairs, place = np.unique(_paired(classes[original], column), return_inverse=True)
-    edges = coo_array((np.ones(len(original)), (original, size + place)), shape=(size + len(pairs),) * 2)
-    _, component = connected_components(edges, directed=False)
-    told: Ints = np.where(np.bincount(original, minlength=size) > 0, component[:size], UNKNOWN)
-    return told.astype(np.int64)
-
-
-def log_chance(classes: Ints, told: Ints, original: Ints, column: Ints) -> float:
-    """The logarithm of a bound on how likely a column by chance tells released classes apart as finely.
-
-    Fix m parts of the original values of a class. Given the first record of a column's value j, its n_j - 1 others are
-    of the same part by chance with probability q^(n_j - 1), q being the part's share of the class. There are at most
-    m^V ways to choose parts of V values: V log m + the sum over j of (n_j - 1) log q(j), over all classes. The same
-    holds with original and column exchanged, and the smaller of the two counts. A column of which every record has
-    its own value says nothing by this bound, however finely it splits.
-
-    >>> four = np.array([0, 0, 0, 0, 1, 1, 1, 1])
-    >>> round(log_chance(np.zeros(2, int), np.arange(2), four, four + 7), 3)  # log(2^2 * (1/2)^6)
-    -2.773
-    """
-    of_record = classes[original]
-    _, part, members = np.unique(_paired(of_record, told[original]), return_inverse=True, return_counts=True)
-    log_share = np.log(members[part] / np.bincount(of_record)[of_record])
-    first_part = np.unique(part, return_index=True)[1]
-    log_parts = np.log(np.maximum(np.bincount(of_record[first_part]), 1))
-    of_column = _paired(of_record, column)
-    bounds = []
-    for value, other in ((of_column, original), (original, of_column)):
-        first, other_first = (np.unique(each, return_index=True)[1] for each in (value, other))
-        ways = log_parts[of_record[other_first]].sum()
-        bounds.append(ways + log_share.sum() - log_share[first].sum())
-    return float(min(bounds))
-
-
-def refined(classes: Ints, values: Ints) -> Ints:
-    """Classes, each split by a second list of values; what is unknown (-1) goes with the least value of its class.
-
-    >>> refined(np.array([0, 0, 0, 1]), np.array([7, 8, -1, 8])).tolist()
-    [0, 1, 0, 2]
-    """
-    known = values != UNKNOWN
-    least = np.full(int(classes.max(initial=0)) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(least, classes[known], values[known])
-    least[least == np.iinfo(np.int64).max] = 0
-    filled = np.where(known, values, least[classes])
-    return np.asarray(np.unique(_paired(classes, filled), return_inverse=True)[1], dtype=np.int64)
-
-
-def least_set(classes: Ints, told: Mapping[str, Ints]) -> tuple[str, ...]:
+def least_set(classes: Ints, told: Mapping[Name, Ints]) -> tuple[Name, ...]:
     """Columns that together split classes as finely as all do, the most telling first; five at most.
 
     >>> least_set(np.zeros(3, int), {"north": np.array([1, 0, 0]), "code": np.array([1, 2, 3])})
     ('code',)
     """
-    chosen: list[str] = []
+    chosen: list[Name] = []
     while len(chosen) < MOST_NAMED:
         finer = {name: refined(classes, values) for name, values in told.items() if name not in chosen}
         best = max(finer, key=lambda name: int(finer[name].max()), default=None)
@@ -128,9 +71,31 @@ def finer_columns(
 ) -> dict[str, FinerColumns]:
     """By variable of which the release merges values: columns that tell them apart, where the keys do not.
 
-    Keys are counted with; columns `aside`, such as declared identifiers, are not looked at.
+    Keys are counted with; columns `aside`, such as declared identifiers, are not looked at. Of keys and of removed
+    variables sets of columns are tried, too.
     """
-    found = {each.name: _finer_columns(files, each, keys, aside) for each in variables}
+    found = {
+        each.name: _telling_columns(files, each, _merged(each), keys, aside, each.removed or each.name in keys)
+        for each in variables
+    }
+    return {name: columns for name, columns in found.items() if columns is not None}
+
+
+def narrowing_columns(
+    files: Files, variables: Sequence[Protected], keys: Collection[str], aside: Collection[str] = ()
+) -> dict[str, FinerColumns]:
+    """By key of which some cells are suppressed: columns that tell which values a blank can be, where keys do not.
+
+    A blank counts as any value. It is not, beside a column that goes with the values: whoever looks for somebody from
+    the only region of his district, which was blanked, leaves out all blanks of other districts. Values that hardly any
+    record shares, as numbers of households, tell this only to who sees them elsewhere: those are leaks.
+    """
+    own = [name for name in files.columns if files.distinct(name) > len(files) / LEAST_ALIKE]
+    found = {
+        each.name: _telling_columns(files, each, _all_merged(each), keys, {*aside, *own}, sets=False)
+        for each in variables
+        if each.name in keys and each.suppressed.any()
+    }
     return {name: columns for name, columns in found.items() if columns is not None}
 
 
@@ -157,10 +122,10 @@ class Merged(NamedTuple):
     """By merged original value: the class it is released in."""
 
 
-def _finer_columns(
-    files: Files, protected: Protected, keys: Collection[str], aside: Collection[str]
+def _telling_columns(
+    files: Files, protected: Protected, merged: Merged, keys: Collection[str], aside: Collection[str], sets: bool
 ) -> FinerColumns | None:
-    merged = _merged(protected)
+    """Columns, or sets of them if none does alone, that tell merged values apart; None if there are none."""
     for name in files.columns:
         if name in keys and name != protected.name and len(merged.rows):
             values = _told_by(files, merged, name)[0]
@@ -168,30 +133,47 @@ def _finer_columns(
                 merged = _still_merged(merged, refined(merged.classes, values))
     if not len(merged.rows):
         return None
-    told: dict[str, Ints] = {}
-    determining = []
-    for name in files.columns:
-        if name in keys or name in aside or name == protected.name:
-            continue
+    told: dict[tuple[str, ...], Ints] = {}
+    determining: list[str] = []
+    names = [name for name in files.columns if name not in keys and name not in aside and name != protected.name]
+    for name in names:
         values, determines = _told_by(files, merged, name)
         if values is not None:
-            told[name] = values
+            told[name,] = values
             determining += [name] if determines else []
+    classes = functools.reduce(refined, told.values(), merged.classes)
+    if sets:
+        for chosen, values in telling_sets(files, merged.rows, merged.original, classes, names):
+            told[chosen] = values
+            classes = refined(classes, values)
     if not told:
         return None
-    least = least_set(merged.classes, told)
-    ordered = (*least, *(name for name in told if name not in least))
+    least = dict.fromkeys(name for chosen in least_set(merged.classes, told) for name in chosen)
+    ordered = tuple(dict.fromkeys([*least, *(name for chosen in told for name in chosen)]))
     identifiers = tuple(name for name in ordered if is_identifier(files, name))
-    classes = functools.reduce(refined, told.values(), merged.classes)
     by_record = np.zeros(files.released_size, dtype=np.int64)
     by_record[files.released_rows[merged.rows]] = 1 + classes[merged.original]
-    return FinerColumns(ordered, least, tuple(determining), identifiers, by_record)
+    return FinerColumns(ordered, tuple(least), tuple(determining), identifiers, by_record)
+
+
+def _all_merged(protected: Protected) -> Merged:
+    """What a blank can be: any value of the original."""
+    original = _original_codes(protected)
+    rows = np.flatnonzero(original)
+    values, place = np.unique(original[rows], return_inverse=True)
+    return _still_merged(Merged(rows, place, np.zeros(len(values), dtype=np.int64)), np.zeros(len(values), np.int64))
+
+
+def _original_codes(protected: Protected) -> Ints:
+    """By row the code of the original value."""
+    original = protected.shown.copy()
+    original[protected.rows] = protected.truth
+    return original
 
 
 def _merged(protected: Protected) -> Merged:
     """What the release merges: everything of a removed variable; values without any released one form a class."""
-    original = protected.shown.copy()
-    original[protected.rows] = protected.truth
+    original = _original_codes(protected)
     classes = np.zeros(protected.codes + 1, dtype=np.int64)
     if not protected.removed:
         shown = np.bincount(original[protected.shown_rows], minlength=protected.codes + 1) > 0
@@ -239,8 +221,3 @@ def _determines(merged: Merged, column: Ints, tried: int) -> bool:
     most = np.zeros(int(merged.classes.max()) + 1, dtype=np.int64)
     np.maximum.at(most, merged.classes, count)
     return is_trusted(hits, tries, float(most.sum() / len(column)), tried)
-
-
-def _paired(first: Ints, second: Ints) -> Ints:
-    """One number for each pair of values."""
-    return first * (int(second.max(initial=0)) + 1) + second

@@ -22,7 +22,12 @@ from tacita.risk.release.reconstruction.bounds import bound_leaks
 from tacita.risk.release.reconstruction.cells import Files, Protected, protected_variables
 from tacita.risk.release.reconstruction.columns import column_leaks, without_found_cells
 from tacita.risk.release.reconstruction.copies import copy_leaks
-from tacita.risk.release.reconstruction.finer import FinerColumns, determined_cautions, finer_columns
+from tacita.risk.release.reconstruction.finer import (
+    FinerColumns,
+    determined_cautions,
+    finer_columns,
+    narrowing_columns,
+)
 from tacita.risk.release.reconstruction.households import household_leaks
 from tacita.risk.release.reconstruction.housemates import housemate_leaks
 from tacita.risk.release.reconstruction.leak import Leak
@@ -52,6 +57,8 @@ class Reconstruction(Result):
     cautions: tuple[str, ...] = ()
     finer: Mapping[str, FinerColumns] = field(default_factory=dict)
     """By recoded or removed variable: released columns that split its original values more finely than it does."""
+    narrowed: Mapping[str, FinerColumns] = field(default_factory=dict)
+    """By key of which cells are suppressed: released columns that tell which values a blank can be."""
 
     @property
     def protected(self) -> int:
@@ -258,10 +265,12 @@ def reconstruction(
     progress(0.97, "counting cells")
     told = tuple(totals(files, each, found) for each in chosen)
     ordered = sorted(found, key=lambda each: (-each.right, len(each.columns)))
+    progress(0.98, "finer classes")
     finer = finer_columns(files, chosen, scenario.all_keys, _declared(scenario))
+    narrowed = narrowing_columns(files, chosen, scenario.all_keys, _declared(scenario))
     cautions = (*cautions, *determined_cautions(chosen, finer))
     cautions = (*cautions, *new_records_caution(len(released) - len(files)))
-    return Reconstruction(released.record, told, tuple(ordered), cautions, finer)
+    return Reconstruction(released.record, told, tuple(ordered), cautions, finer, narrowed)
 
 
 def _declared(scenario: Scenario) -> set[str]:

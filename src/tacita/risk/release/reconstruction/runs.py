@@ -15,11 +15,10 @@ import numpy as np
 
 from tacita.arrays import Floats, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected
-from tacita.risk.release.reconstruction.copies import interval_of
-from tacita.risk.release.reconstruction.households import MOST_MEMBERS
 from tacita.risk.release.reconstruction.leak import Leak, is_trusted, leak
 from tacita.risk.release.reconstruction.numbers import judged
 from tacita.risk.release.reconstruction.order import ROWS
+from tacita.risk.release.reconstruction.sizes import is_size, least_sizes
 
 
 def run_lengths(*columns: Ints) -> Floats:
@@ -52,7 +51,7 @@ def run_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
     if files.household is not None:
         return
     for protected in variables:
-        if not _is_size(protected):
+        if not is_size(protected):
             continue
         names = [name for name in files.columns if name != protected.name and files.distinct(name) > 1]
         found = [*_leaks_by_run_lengths(files, protected, names), *_leaks_by_single_households(files, protected, names)]
@@ -60,42 +59,41 @@ def run_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
             yield max(found, key=lambda each: each.right)
 
 
-def _is_size(protected: Protected) -> bool:
-    """Whether a variable may count the members of a household."""
-    if protected.numbers is None:
-        return False
-    known = protected.numbers[~np.isnan(protected.numbers)]
-    return len(known) > 0 and bool(((known >= 1) & (known <= MOST_MEMBERS) & (known % 1 == 0)).all())
-
-
 def _leaks_by_single_households(files: Files, protected: Protected, names: Sequence[str]) -> Iterator[Leak]:
     """Sizes coded at the top, by runs that can only be one household, where sizes that are shown fit their runs."""
-    least = _least_sizes(protected)
+    least = least_sizes(protected)
     coded = np.unique(protected.shown[protected.rows])
     shown = protected.shown_rows[~np.isin(protected.shown[protected.shown_rows], coded)]
     shown = shown[least[shown] >= 2]
-    for name in names:
-        codes = files.codes(name)
+    of_size = np.isin(protected.shown, coded)
+    for name in (*names, None):
+        codes = protected.shown if name is None else files.codes(name)
         assert codes is not None
         lengths = run_lengths(codes, protected.shown)
         # Counted by households: rows of one run are right or wrong together. By chance at most every second run fits.
-        households = 1 / least[shown]
-        fitting = households[lengths[shown] % least[shown] == 0]
-        if not is_trusted(round(fitting.sum()), round(households.sum()), 0.5, len(names)):
+        households, fit, base = 1 / least[shown], lengths[shown] % least[shown] == 0, 0.5
+        if not len(shown):
+            # No size between one and the coded one is shown: nobody of a larger household stands alone.
+            rows = np.flatnonzero(of_size & ~np.isnan(least))
+            households, fit = 1 / least[rows], lengths[rows] >= least[rows]
+            base = _chance_of_company((codes, protected.shown), rows)
+        if not is_trusted(round(households[fit].sum()), round(households.sum()), base, len(names) + 1):
             continue
-        known = judged(protected, single_household_sizes(lengths, least), tried=len(names))
+        known = judged(protected, single_household_sizes(lengths, least), tried=len(names) + 1)
         if known is not None:
-            how = f"runs of rows that agree in {name!r} and are too short for two households"
-            yield leak(protected, "order", (ROWS, name), how, "put the records into random order", *known)
+            agree = "" if name is None else f"agree in {name!r} and "
+            how = f"runs of rows that {agree}are too short for two households"
+            used = (ROWS,) if name is None else (ROWS, name)
+            yield leak(protected, "order", used, how, "put the records into random order", *known)
 
 
-def _least_sizes(protected: Protected) -> Floats:
-    """By row: the least number of members that the released size allows, NaN where none is shown."""
-    least = np.full(protected.codes + 1, np.nan)
-    for code in np.unique(protected.shown[protected.shown_rows]).tolist():
-        interval = interval_of(protected.text_of(code))
-        least[code] = np.nan if interval is None else interval[0]
-    return np.asarray(least[protected.shown], dtype=np.float64)
+def _chance_of_company(columns: Sequence[Ints], rows: Ints) -> float:
+    """How often a row would stand next to one that agrees in all columns, if rows were in random order."""
+    together = np.zeros(len(columns[0]), dtype=np.int64)
+    for codes in columns:
+        together = np.unique(together * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1]
+    share = np.bincount(together)[together[rows]] / len(together)
+    return float((1.0 - (1.0 - share) ** 2).mean()) if len(rows) else 1.0
 
 
 def _leaks_by_run_lengths(files: Files, protected: Protected, names: Sequence[str]) -> Iterator[Leak]:

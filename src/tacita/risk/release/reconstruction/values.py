@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -19,6 +20,12 @@ MOST_DECIMALS = 6
 """Decimals up to which numbers count as rounded."""
 
 
+DATE = re.compile(
+    r"^\s*(?:(?P<year>\d{4})[-./])?(?P<one>\d{1,2})[-./](?P<two>\d{1,2})(?(year)|[-./](?P<last>\d{4}))(?:[T ].*)?$"
+)
+"""A day written as a text, with its year first or last."""
+
+
 def is_number(data: Data, name: str) -> bool:
     """Whether a column holds numbers."""
     kinds = (frame.is_float, frame.is_whole, frame.is_boolean, frame.is_decimal)
@@ -26,7 +33,7 @@ def is_number(data: Data, name: str) -> bool:
 
 
 def numbers_of(data: Data, name: str) -> Floats | None:
-    """A column as numbers, days for dates, NaN where missing; None for anything else."""
+    """A column as numbers, days for dates, texts of dates too, NaN where missing; None for anything else."""
     if is_number(data, name):
         values = data.numbers(name)
         return np.where(np.isfinite(values), values, np.nan)
@@ -40,7 +47,29 @@ def numbers_of(data: Data, name: str) -> Floats | None:
     if values_of and all(isinstance(value, str) and _as_number(value) is not None for value in values_of):
         parsed = np.array([np.nan, *(float(value) for value in values_of)])
         return np.asarray(parsed[codes], dtype=np.float64)
-    return None
+    days_of = _days_of_texts(values_of)
+    return None if days_of is None else np.asarray(np.array([np.nan, *days_of])[codes], dtype=np.float64)
+
+
+def _days_of_texts(values: tuple[Any, ...]) -> list[float] | None:
+    """Texts that all are dates as days: 1987-03-02, 2.3.1987 or 3/2/1987, by whether some month would be above 12.
+
+    >>> _days_of_texts(("1987-03-02", "1.3.1987")), _days_of_texts(("north",))
+    ([725432.0, 725431.0], None)
+    """
+    found = [DATE.match(value) if isinstance(value, str) else None for value in values]
+    if not found or None in found:
+        return None
+    parts = [(match["year"] or match["last"], int(match["one"]), int(match["two"])) for match in found if match]
+    month_first = any(not match["year"] and int(match["two"]) > 12 for match in found if match)
+    days = []
+    for match, (year, one, two) in zip(found, parts, strict=True):
+        month, day = (one, two) if (match and match["year"]) or month_first else (two, one)
+        try:
+            days.append(float(date(int(year), month, day).toordinal()))
+        except ValueError:
+            return None
+    return days
 
 
 def _days(value: Any) -> float:
