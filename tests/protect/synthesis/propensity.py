@@ -73,3 +73,15 @@ def pairs(original: Data, synthetic: Data, names: Sequence[str], most: int = 4) 
         error = float((size * (share / size - 0.5) ** 2).sum() / len(made))
         found[one, other] = error / ((len(size) - 1) / 8 / len(made)) if len(size) > 1 else 0.0
     return found
+
+
+def all_pairs(original: Data, synthetic: Data, names: Sequence[str], most: int = 4) -> float:
+    """The ratio of one regression on all variables and all their two-way terms."""
+    made = np.repeat([0.0, 1.0], [len(original), len(synthetic)])
+    single = [dummies(classes(original, synthetic, name, most)) for name in names]
+    terms = [
+        (one[:, :, None] * other[:, None, :]).reshape(len(made), -1)
+        for one, other in itertools.combinations(single, 2)
+    ]
+    design = np.column_stack([*single, *terms])
+    return ratio(design[:, design.any(axis=0)], made)

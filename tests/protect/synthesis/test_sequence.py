@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from propensity import main_effects, pairs
+from propensity import all_pairs, main_effects, pairs
 from slow_tree import slow_tree
 
 import tacita as tc
@@ -138,6 +138,8 @@ def test_a_regression_hardly_tells_synthetic_files_from_the_original(survey: str
     means = {pair: np.mean([each[pair] for each in by_pair]) for pair in by_pair[0]}
     assert max(means.values()) <= 3, {pair: value for pair, value in means.items() if value > 3}
     assert np.mean(list(means.values())) <= 1.6
+    # One regression with main effects and all two-way terms, of a single copy.
+    assert all_pairs(data, copies[0], names[:10], most=3) <= 2
 
 
 def test_the_regression_does_tell_a_file_whose_variables_were_drawn_apart() -> None:
@@ -145,3 +147,4 @@ def test_the_regression_does_tell_a_file_whose_variables_were_drawn_apart() -> N
     data, scenario = SURVEYS["household"].data, SURVEYS["household"].scenario
     apart = tc.Plan([tc.Synthesise("income", given=())]).apply(data, scenario, seed=1).data
     assert pairs(data, apart, ["age", "income"])["age", "income"] > 30
+    assert all_pairs(data, apart, ["sex", "age", "status", "education", "income"]) > 10
