@@ -315,7 +315,7 @@ def test_the_reference_distribution_of_swaps(name: str, reference) -> None:  # t
         assert np.mean(between) == pytest.approx(0.277, abs=0.08)
 
 
-def test_the_first_variable_of_the_reference_is_one_draw_and_not_a_matter_of_ties(reference) -> None:  # type: ignore[no-untyped-def]
+def test_the_first_variable_of_the_reference_is_one_draw_not_ties(reference) -> None:  # type: ignore[no-untyped-def]
     """FIXED.ASSETS of Tarragona: the reference gives .327, Tacita .37.
 
     One firm has 37 % of the sum of squares, so the correlation depends on whom it swaps with. The reference's seeds in a

@@ -80,8 +80,7 @@ def all_pairs(original: Data, synthetic: Data, names: Sequence[str], most: int =
     made = np.repeat([0.0, 1.0], [len(original), len(synthetic)])
     single = [dummies(classes(original, synthetic, name, most)) for name in names]
     terms = [
-        (one[:, :, None] * other[:, None, :]).reshape(len(made), -1)
-        for one, other in itertools.combinations(single, 2)
+        (one[:, :, None] * other[:, None, :]).reshape(len(made), -1) for one, other in itertools.combinations(single, 2)
     ]
     design = np.column_stack([*single, *terms])
     return ratio(design[:, design.any(axis=0)], made)
