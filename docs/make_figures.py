@@ -33,7 +33,7 @@ def many_enterprises() -> Any:
 def eight_industries() -> dict[str, Any]:
     """The distributions behind the confidentiality plot on turnover, by industry, and the plot at several alphas."""
     firms = tc.business_survey(exporters=True).data
-    pair = firms, tc.log_noise(firms, ["turnover"], sd=0.5), ["turnover"]
+    pair = firms, tc.log_noise(firms, ["turnover"], sd=0.5), tc.Scenario(numeric_keys=["turnover"])
     found = tc.risk.confidentiality(*pair, strata=["industry"], log=True)
     kinds = ("densities", "comparison_histograms", "likelihood_ratio")
     charts = {kind: found.plot(kind) for kind in kinds}

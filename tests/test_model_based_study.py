@@ -47,29 +47,26 @@ def figures(found: Any) -> dict[str, list[float]]:
     }
 
 
-@pytest.mark.parametrize("seed", [1, 4])
+@pytest.mark.parametrize("seed", [1, 4, 7])
 def test_the_published_pattern(seed: int) -> None:
-    firms, masked, found = study(seed)
+    firms, _, found = study(seed)
     ours = figures(found)
     assert len(firms) == 2123
     # A few percent of nearest-neighbour links, and within two percentage points of the report.
     assert all(1 <= share <= 6 for share in ours["links"])
     assert np.abs(np.subtract(ours["links"], PUBLISHED["links"])).max() < 2
-    # True links in the neighbourhood of 15 to 40 percent or so, more with more keys.
-    assert all(15 <= share <= 42 for share in ours["inside"])
+    # True links in the neighbourhood of 15 to 40 percent, more with more keys.
+    assert all(15 <= share <= 40 for share in ours["inside"])
     assert ours["inside"] == sorted(ours["inside"])
     # delta grows with the number of keys, at about the pace of the report.
     assert ours["delta"] == sorted(ours["delta"])
     assert np.abs(np.log(np.divide(ours["delta"], PUBLISHED["delta"]))).max() < 0.25
-    for name in NUMBERS:
-        before, after = (data.table.filter(pl.col(name) > 0)[name].log() for data in (firms, masked))
-        assert after.max() - after.min() < before.max() - before.min()
 
 
 def test_the_largest_enterprise_usually_keeps_its_rank() -> None:
-    """7 of 8 in the report; here over six invented surveys more than 5 of 8 on average, and 7 in the best."""
+    """7 of 8 in the report; here the median of twelve invented surveys is 7, and ten of them keep 6 or more."""
     kept = []
-    for seed in range(1, 7):
+    for seed in range(1, 13):
         firms = tc.business_survey(exporters=True, seed=seed).data
         masked = rounds(1).apply(firms, WHO, POLICY).data
         largest = [
@@ -78,9 +75,12 @@ def test_the_largest_enterprise_usually_keeps_its_rank() -> None:
         ]
         first, second = (table.sort("industry")["record"].to_list() for table in largest)
         kept.append(sum(a == b for a, b in zip(first, second, strict=True)))
-    assert max(kept) == 7
-    assert min(kept) >= 4
-    assert np.mean(kept) > 5
+        # Of every number the released range is smaller than the original.
+        for name in NUMBERS:
+            before, after = (data.table.filter(pl.col(name) > 0)[name].log() for data in (firms, masked))
+            assert after.max() - after.min() < before.max() - before.min()
+    assert np.median(kept) == 7
+    assert sum(count >= 6 for count in kept) == 10
 
 
 def test_masking_the_unsafe_again_makes_fewer_unsafe() -> None:

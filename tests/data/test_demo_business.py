@@ -64,10 +64,10 @@ def test_golden_values_stay() -> None:
         "size_class": [3, 3, 1, 1, 2, 2],
         "group": [2, 2, 2, 1, 1, 1],
         "innovation": [2, 2, 1, 1, 2, 2],
-        "employees": [109, 74, 10, 17, 25, 30],
-        "turnover": [60549.0, 45704.0, 1977.0, 7379.0, 22968.0, 9390.0],
-        "exports": [19157.0, 3284.0, 0.0, 703.0, 3573.0, 2772.0],
-        "rd_expenditure": [757.0, 576.0, 0.0, 0.0, 350.0, 211.0],
+        "employees": [118, 78, 10, 17, 25, 31],
+        "turnover": [63437.0, 44081.0, 2053.0, 7266.0, 20098.0, 9945.0],
+        "exports": [19865.0, 2657.0, 0.0, 522.0, 2702.0, 2960.0],
+        "rd_expenditure": [657.0, 503.0, 0.0, 0.0, 260.0, 226.0],
     }
     sample = draw_sample(population(100, seed=2024), 12, seed=1)
     assert sample["enterprise"].tolist() == [1, 19, 40, 57, 58, 61, 66, 68, 71, 79, 89, 99]
@@ -130,7 +130,7 @@ def test_every_enterprise_is_coherent(everything: Table) -> None:
 
 
 def test_numbers_grow_together(everything: Table, sample: Table) -> None:
-    assert 0.80 < logs(sample, "turnover", "employees") < 0.90
+    assert 0.80 < logs(sample, "turnover", "employees") < 0.93
     assert 0.85 < logs(sample, "turnover", "exports") < 0.97
     assert 0.75 < logs(sample, "turnover", "rd_expenditure") < 0.93
     assert logs(sample, "turnover", "rd_expenditure") < logs(sample, "turnover", "exports")
@@ -166,6 +166,20 @@ def test_few_large_enterprises_dominate_each_industry(sample: Table) -> None:
     # The ranks of the largest are not the same by every number.
     largest = [np.argsort(-sample[name], kind="stable")[:10].tolist() for name in NUMERIC_KEYS]
     assert len({tuple(rows) for rows in largest}) == 4
+
+
+def test_the_first_stands_apart_and_large_enterprises_vary_less(everything: Table) -> None:
+    ahead = []
+    for seed in range(1, 7):
+        units = population(12_000, seed)
+        for code in range(1, 9):
+            sizes = np.sort(units["employees"][values_of(units, "industry") == code])[::-1]
+            ahead.append(sizes[0] / sizes[1])
+    assert 1.4 < np.median(ahead) < 2.5
+    each = everything["turnover"] / everything["employees"]
+    spread_by_class = [np.log(each[everything["employees"] >= least]).std() for least in (10, 50, 250)]
+    assert spread_by_class == sorted(spread_by_class, reverse=True)
+    assert each.min() > 0.1 * np.median(each)
 
 
 def test_groups_and_regions_follow_size_and_industry(everything: Table) -> None:
@@ -304,6 +318,11 @@ def test_quotas_use_every_stratum_and_no_more_than_there_is(strata: list[tuple[i
 @given(st.floats(1e-9, 1e9), st.integers(0, 15))
 def test_powers_by_square_roots(base: float, sixteenths: int) -> None:
     assert power(np.array([base]), sixteenths)[0] == pytest.approx(base ** (sixteenths / 16), rel=1e-14)
+
+
+def test_powers_of_their_own() -> None:
+    by_record = power(np.array([16.0, 81.0, 16.0]), np.array([12, 8, 0]))
+    assert by_record.tolist() == [8.0, 9.0, 1.0]
 
 
 def test_spread_is_symmetric_on_the_log_scale() -> None:

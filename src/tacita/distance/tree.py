@@ -117,7 +117,7 @@ def _divide(order: Ints, points: Floats, j: int, first: int, last: int) -> int:
     Gives the place of the first point of the second part.
     """
     middle = (first + last) // 2
-    _select(order, points, j, first, last - 1, middle)
+    select(order, points, j, first, last - 1, middle)
     value = points[middle, j]
     below, upto = middle, middle + 1  # of those equal to the median: the first, and one after the last
     for i in range(middle - 1, first - 1, -1):
@@ -132,7 +132,7 @@ def _divide(order: Ints, points: Floats, j: int, first: int, last: int) -> int:
 
 
 @compiled
-def _select(order: Ints, points: Floats, j: int, first: int, last: int, middle: int) -> None:
+def select(order: Ints, points: Floats, j: int, first: int, last: int, middle: int) -> None:
     """Put the points in such an order that what is before `middle` is not greater, what is after it not smaller."""
     while last > first:
         pivot = points[(first + last) // 2, j]

@@ -127,6 +127,11 @@ def ratios_of_pairs(data: Any, synthetic: Any, who: tc.Scenario, names: list[str
     return {each.variables: 0.0 if np.isnan(each.ratio) else each.ratio for each in found.pairs}
 
 
+def with_two_way_terms(data: Any, synthetic: Any, who: tc.Scenario, names: list[str]) -> float:
+    """The pMSE of one regression with main effects and all two-way terms over its expectation."""
+    return tc.loss.propensity_loss(data, synthetic, who, variables=names, classes=3, two_way=True).ratio
+
+
 @pytest.mark.parametrize("survey", SURVEYS)
 def test_a_regression_hardly_tells_synthetic_files_from_the_original(survey: str) -> None:
     """The ratio to what is expected of the right model is at most 3 on main effects and on every pair of variables.
@@ -144,6 +149,8 @@ def test_a_regression_hardly_tells_synthetic_files_from_the_original(survey: str
     means = {pair: np.mean([each[pair] for each in by_pair]) for pair in by_pair[0]}
     assert max(means.values()) <= 3, {pair: value for pair, value in means.items() if value > 3}
     assert np.mean(list(means.values())) <= 1.6
+    # One regression with main effects and all two-way terms, of a single copy.
+    assert with_two_way_terms(data, copies[0], scenario, names[:10]) <= 2
 
 
 def test_the_regression_does_tell_a_file_whose_variables_were_drawn_apart() -> None:
@@ -151,3 +158,5 @@ def test_the_regression_does_tell_a_file_whose_variables_were_drawn_apart() -> N
     data, scenario = SURVEYS["household"].data, SURVEYS["household"].scenario
     apart = tc.Plan([tc.Synthesise("income", given=())]).apply(data, scenario, seed=1).data
     assert ratios_of_pairs(data, apart, scenario, ["age", "income"])["age", "income"] > 30
+    names = ["sex", "age", "status", "education", "income"]
+    assert with_two_way_terms(data, apart, scenario, names) > 10

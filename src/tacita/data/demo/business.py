@@ -2,7 +2,9 @@
 
 No real enterprise is in it. The shape is that of the survey in Seri and Polettini (2003), CASC deliverable 5-D5: eight
 industries by two-digit NACE code, and numbers that grow together, are heavily skewed, and are dominated by a few very
-large enterprises in each industry. Those are unique on any number one knows of them: size alone identifies.
+large enterprises in each industry. Those are unique on any number one knows of them: size alone identifies. The largest
+stand far apart, and what an enterprise sells, exports and spends for its size varies less among the large, so that it
+is one and the same enterprise which leads by most numbers.
 
 Every value is drawn by the number of the enterprise with `Draws` and worked out with whole numbers, divisions and
 square roots only, so the files are the same on every machine; a larger population begins with the smaller one of that
@@ -94,9 +96,12 @@ EXPORTS = np.array([78, 98, 112, 106, 84, 84, 124, 106])  # per cent: how many e
 INNOVATOR = np.array([390, 510, 680, 830])  # per mille, by size class
 INNOVATION = np.array([92, 66, 130, 112, 86, 92, 124, 92])  # per cent: how many innovate, and how much is spent
 SPENDER = np.array([780, 830, 900, 970])  # per mille of the innovators, by size class
+TURNOVER_SPREAD = np.array([8, 7, 6, 4])  # sixteenths (see `spread`), by size class; so the two that follow
+EXPORTS_SPREAD = np.array([12, 11, 10, 7])
+EXPENDITURE_SPREAD = np.array([14, 13, 12, 10])
 # fmt: on
 
-LARGEST = 10_000
+LARGEST = 20_000
 """No enterprise has more employees, however many are drawn."""
 
 
@@ -156,29 +161,37 @@ def draw_sample(population: Table, size: int, seed: int) -> Table:
 
 
 def _employees(draws: Draws, number: Whole, industry: Whole) -> Whole:
-    """Pareto-like sizes from 10 on, with exponent 4/3, that level off towards `LARGEST`."""
-    above = 10 * (power(1 / draws.step("employees").uniform(number), 12) - 1) * STAFF[industry] / 100
+    """Pareto-like sizes from 10 on, with exponent 4/3, among the largest 2/3; they level off towards `LARGEST`."""
+    rarity = 1 / draws.step("employees").uniform(number)
+    above = 10 * (power(rarity, 12) - 1 + (rarity * np.sqrt(rarity) - 1) / 100) * STAFF[industry] / 100
     return np.asarray(10 + np.floor(above / (1 + above / (LARGEST - 10))), dtype=np.int64)
 
 
 def _turnover(draws: Draws, number: Whole, industry: Whole, employees: Whole, group: NDArray[np.bool_]) -> Real:
-    """A median for each employee, more in large enterprises and in groups, times a log-logistic factor."""
+    """A median for each employee, more in large enterprises and in groups, times a factor of 1/5 or more.
+
+    The factor is log-logistic but for its floor: employees have to be paid.
+    """
+    size_class = np.searchsorted(CLASSES, employees, side="right")
     by_size = power(employees / 50, 1)
     typical = TURNOVER[industry] * employees * by_size * np.where(group, 1.3, 1.0)
-    return np.maximum(np.rint(typical * spread(draws.step("turnover"), number, 7)), 1.0)
+    factor = (1 + 4 * spread(draws.step("turnover"), number, TURNOVER_SPREAD[size_class])) / 5
+    return np.maximum(np.rint(typical * factor), 1.0)
 
 
 def _exports(draws: Draws, number: Whole, industry: Whole, size_class: Whole, turnover: Real) -> Real:
     """Part of the turnover of those who export; whole thousands, at least 1."""
     exporter = chance(draws.step("exporter"), number, np.minimum(EXPORTER[size_class] * EXPORTS[industry] // 100, 985))
-    ratio = spread(draws.step("exports"), number, 9) * EXPORTS[industry] / 100 * (2 + size_class) / 8
+    factor = spread(draws.step("exports"), number, EXPORTS_SPREAD[size_class])
+    ratio = factor * EXPORTS[industry] / 100 * (2 + size_class) / 8
     return np.where(exporter, np.clip(np.rint(turnover * (ratio / (1 + ratio))), 1.0, turnover), 0.0)
 
 
 def _expenditure(draws: Draws, number: Whole, industry: Whole, size_class: Whole, turnover: Real) -> Real:
     """About two per cent of the turnover of those who spend anything; whole thousands, at least 1."""
     spender = chance(draws.step("spender"), number, SPENDER[size_class])
-    ratio = spread(draws.step("expenditure"), number, 9) * INNOVATION[industry] / 5000
+    factor = spread(draws.step("expenditure"), number, EXPENDITURE_SPREAD[size_class])
+    ratio = factor * INNOVATION[industry] / 5000
     return np.where(spender, np.maximum(np.rint(turnover * (ratio / (1 + ratio))), 1.0), 0.0)
 
 

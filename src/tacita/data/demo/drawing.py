@@ -56,7 +56,7 @@ def peaked(draws: Draws, records: Whole, most: Whole | int) -> Whole:
     return draws.integers(records, half + 1) + draws.integers(records, most - half + 1, draw=1)
 
 
-def spread(draws: Draws, records: Whole, sixteenths: int) -> Real:
+def spread(draws: Draws, records: Whole, sixteenths: Whole | int) -> Real:
     """Log-logistic factors with median 1: (u / (1 - u)) ** (sixteenths / 16); their logarithms are symmetric.
 
     The standard deviation of the logarithm is 0.113 for each sixteenth (pi / sqrt 3 / 16).
@@ -66,8 +66,8 @@ def spread(draws: Draws, records: Whole, sixteenths: int) -> Real:
     return power(share / (1 - share), sixteenths)
 
 
-def power(base: Real, sixteenths: int) -> Real:
-    """The power `sixteenths / 16`, for 0 to 15 sixteenths, by square roots.
+def power(base: Real, sixteenths: Whole | int) -> Real:
+    """The power `sixteenths / 16`, for 0 to 15 sixteenths, one for all or one for each, by square roots.
 
     >>> power(np.array([16.0, 81.0]), 12).tolist()
     [8.0, 27.0]
@@ -75,8 +75,7 @@ def power(base: Real, sixteenths: int) -> Real:
     result, root = np.ones_like(base), base
     for part in (8, 4, 2, 1):
         root = np.sqrt(root)
-        if sixteenths & part:
-            result = result * root
+        result = result * np.where(np.bitwise_and(sixteenths, part) > 0, root, 1.0)
     return result
 
 

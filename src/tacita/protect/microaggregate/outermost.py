@@ -15,6 +15,7 @@ import numpy as np
 from tacita.arrays import Floats, Ints
 from tacita.compiled import compiled
 from tacita.distance.distances import Metric, sum_at
+from tacita.distance.tree import select
 
 SHARE = 0.05
 """So many of the records that are left are in the list."""
@@ -70,17 +71,19 @@ def distance_at(columns: Floats, row: int, centre: Floats, metric: Metric) -> fl
 @compiled
 def _fill(outer: Outermost, columns: Floats, groups: Ints, count: int, centre: Floats, metric: Metric) -> None:
     """Make the list anew, from the centre as it is now."""
-    distance, row, found = np.empty(count), np.empty(count, np.int64), 0
+    distance, row, found = np.empty((count, 1)), np.empty(count, np.int64), 0
     for i in range(len(groups)):
         if groups[i] < 0:
-            distance[found], row[found] = distance_at(columns, i, centre, metric), i
+            distance[found, 0], row[found] = distance_at(columns, i, centre, metric), i
             found += 1
     size = min(count, max(FEWEST, int(count * SHARE)))
-    outer.limit[0] = 0.0 if size == count else np.partition(distance, count - size)[count - size]
-    outside = np.flatnonzero(distance >= outer.limit[0])
-    order = outside[np.argsort(-distance[outside])]
+    # A loop of our own: NumPy's partition takes longer to compile than all the rest.
+    select(row, distance, 0, 0, count - 1, count - size)
+    outer.limit[0] = 0.0 if size == count else distance[count - size, 0]
+    outside = np.flatnonzero(distance[:, 0] >= outer.limit[0])
+    order = outside[np.argsort(-distance[outside, 0], kind="mergesort")]
     for i in range(len(order)):
-        outer.row[i], outer.distance[i] = row[order[i]], distance[order[i]]
+        outer.row[i], outer.distance[i] = row[order[i]], distance[order[i], 0]
     outer.centre[:] = centre
     outer.counts[FIRST], outer.counts[LENGTH], outer.counts[LOOKED] = 0, len(order), 0
 
