@@ -179,7 +179,7 @@ class ExternalRisk(Result):
 @measure(
     files=2,
     called_for="comparison",
-    limit=at_most("limited", "the external risk"),
+    limit=at_most("limited", "the share of right guesses from outside (external risk)", void=1.0),
     for_perturbed=True,
     figure="external_risk",
     missing=own_rule(
