@@ -9,7 +9,6 @@ import numpy as np
 from tacita.arrays import Floats, Ints
 from tacita.distance.covered import class_losses, covered, pairs_of_codes
 
-
 MOST_CELLS = 20_000_000
 """With more classes times categories, as in a perturbed number, no hierarchy is looked for: every class is at level 1."""
 
