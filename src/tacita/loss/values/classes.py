@@ -10,7 +10,7 @@ from tacita.arrays import Floats, Ints
 from tacita.distance.covered import class_losses, covered, pairs_of_codes
 
 MOST_CELLS = 20_000_000
-"""With more classes times categories, as in a perturbed number, no hierarchy is looked for: every class is at level 1."""
+"""With more classes times categories, as in a perturbed number, no hierarchy is looked for: all are at level 1."""
 
 
 class KeyClasses(NamedTuple):
