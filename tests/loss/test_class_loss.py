@@ -125,6 +125,16 @@ def test_levels_of_a_hierarchy() -> None:
     assert found.keys[0].intensity == pytest.approx((4 / 3 + 3 * 2 / 3) / 12)
 
 
+def test_thousands_of_classes_have_one_level() -> None:
+    """A number that was swapped: no hierarchy is looked for among classes of two, which would take much memory."""
+    values = [f"{at}" for at in range(9_000)]
+    first = pl.DataFrame({"one": values * 2})
+    second = pl.DataFrame({"one": [*values, *values[1:], values[0]]})
+    found = tc.loss.class_loss(first, second, tc.Scenario(keys=["one"]))
+    assert found.keys[0].intensity == 0.5
+    assert found.keys[0].granularity == pytest.approx(1 / 8_999)
+
+
 def test_perturbed_keys_are_said() -> None:
     first = tc.household_survey(100, population=2000).data
     found = tc.loss.class_loss(first, first.with_perturbed(["sex"]), tc.Scenario(keys=["sex", "age"]))

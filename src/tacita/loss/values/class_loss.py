@@ -66,7 +66,8 @@ class ClassLoss(Result):
     def headline(self) -> str:
         """Granularity in percent."""
         return (
-            f"{check.counted(len(self.keys), 'key')} lose {percent(self.granularity)} of their detail (granularity; "
+            f"{check.counted(len(self.keys), 'key')} {'loses' if len(self.keys) == 1 else 'lose'} "
+            f"{percent(self.granularity)} of {'its' if len(self.keys) == 1 else 'their'} detail (granularity; "
             f"0 %: every value as fine as it was; 100 %: no value of any key left)"
         )
 

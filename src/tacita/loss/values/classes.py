@@ -9,6 +9,9 @@ import numpy as np
 from tacita.arrays import Floats, Ints
 from tacita.distance.covered import class_losses, covered, pairs_of_codes
 
+MOST_CELLS = 20_000_000
+"""With more classes times categories, as in a perturbed number, no hierarchy is looked for: all are at level 1."""
+
 
 class KeyClasses(NamedTuple):
     """By record what its class of one key loses, NaN where the original has no value to lose."""
@@ -36,6 +39,9 @@ def levels(x: Ints, y: Ints) -> tuple[Ints, int]:
     found = covered(x, y)
     rows = np.flatnonzero(found.many > 1)
     level = np.zeros(len(found.many), dtype=np.int64)
+    if len(rows) * int(x.max(initial=0)) > MOST_CELLS or len(rows) ** 2 > MOST_CELLS:
+        level[rows] = 1
+        return level, 2
     rows = rows[np.argsort(found.many[rows], kind="stable")]
     px, py, _ = pairs_of_codes(x, y)
     at = np.full(len(found.many), -1)
