@@ -288,7 +288,7 @@ def _numbers(both: Both, name: str, scale: str) -> VariableDistance:
 def weighted_sd(values: Floats, weight: Floats) -> float:
     """The standard deviation of a weighted sample, as that of a population of its weights.
 
-    >>> weighted_sd(np.array([1.0, 4.0]), np.array([1.0, 2.0])) ** 2
+    >>> weighted_sd(np.array([1.0, 5.0]), np.array([1.0, 1.0]))
     2.0
     """
     middle = values[0]
