@@ -67,7 +67,7 @@ def told_at_least(protected: Protected, count: Floats) -> tuple[Bools, Bools] | 
         of_class = protected.numbers[(protected.shown == code) & ~np.isnan(protected.numbers)]
         cells = covered & (coded == code)
         chance[cells] = share_of_at_least(of_class, count[protected.rows][cells])
-    total = int(right.sum())
-    if not total or total < HIT_RATE * covered.sum() or not is_justified(total, int(covered.sum()), float(chance[covered].mean())):
+    total, told = int(right.sum()), int(covered.sum())
+    if not total or total < HIT_RATE * told:
         return None
-    return covered, right
+    return (covered, right) if is_justified(total, told, float(chance[covered].mean())) else None
