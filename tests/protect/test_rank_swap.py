@@ -318,8 +318,8 @@ def test_the_reference_distribution_of_swaps(name: str, reference) -> None:  # t
 def test_the_first_variable_of_the_reference_is_one_draw_not_ties(reference) -> None:  # type: ignore[no-untyped-def]
     """FIXED.ASSETS of Tarragona: the reference gives .327, Tacita .37.
 
-    One firm has 37 % of the sum of squares, so the correlation depends on whom it swaps with. The reference's seeds in a
-    row draw nearly the same first number: over 200 of them its standard deviation is a third of what the draw makes.
+    One firm has 37 % of the sum of squares, so the correlation depends on whom it swaps with. The reference's seeds in
+    a row draw nearly the same first number: over 200 of them its standard deviation is a third of what the draw makes.
     Without ties, of which 25 of the 834 values are part, Tacita's mean is the same.
     """
     import csv
