@@ -90,7 +90,7 @@ def beside_published(compared: Any) -> str:
         own = compared[name]
         ours = (
             own.result("external_risk").limited("paired"),
-            own.result("value_loss").loss,
+            own.result("value_loss").overall,
             own.result("correlation_loss").gamma,
             own.profile.rate,
         )

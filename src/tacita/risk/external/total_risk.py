@@ -105,7 +105,7 @@ class TotalRisk(Result):
     files=2,
     called_for="comparison",
     needs="keys",
-    limit=at_most("total", "the total risk"),
+    limit=at_most("total", "the total risk", void=1.0),
     missing=MissingKeys(
         "scenario", "Internal risk follows the scenario's rule; for external risk a missing category is a level."
     ),

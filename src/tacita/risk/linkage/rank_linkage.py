@@ -189,7 +189,7 @@ class RankLinkage(Result):
 
 @measure(
     files=2,
-    limit=at_most("share_largest", "the share of the largest units linked rightly by rank"),
+    limit=at_most("share_largest", "the share of the largest units linked rightly by rank", void=1.0),
     missing=own_rule("A record without a size in either file has no rank there, and is not linked."),
 )
 def rank_linkage(
