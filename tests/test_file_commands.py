@@ -83,6 +83,7 @@ FOLDERS = [
     ("confidentiality", *TWO, "--keys", "age", "--out"),
     ("protect", "no.csv", "--plan", "plan.toml", "--keys", "age", "--out"),
     ("run", "project.toml", "--out"),
+    ("compare", *TWO, "--keys", "age", "--out"),
     ("demo", "--out"),
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -12,8 +12,12 @@ from tacita.check import TacitaError
 from tacita.declared import Declared
 from tacita.measures import check_measure_name, find
 from tacita.parameters import Above, AtLeast, Doc, Share, parameters_of
+from tacita.result import Verdict
+from tacita.scenario import Scenario
 
 NO_LIMIT = "no limit at all"
+PROBABILITIES = ("risk", "rate", "household_risk")
+"""Limits of a policy on probabilities, which 1 makes void."""
 OWN_FIELDS = {
     "k_anonymity": "k",
     "individual_risk": "risk",
@@ -170,3 +174,40 @@ def _shown(value: Any) -> str:
         return f"{value:g}"
     options = ", ".join(f"{name} = {each}" for name, each in value.items() if name != "limit")
     return f"{value['limit']:g}" + (f" ({options})" if options else "")
+
+
+# Limits that every file keeps: they say nothing, and make nothing safe.
+
+
+def is_void(verdict: Verdict, policy: Policy, records: int) -> bool:
+    """Whether a limit is kept, and is one that every file of so many records keeps."""
+    if verdict.holds is not True:
+        return False
+    name = verdict.name.split(":")[0]
+    if name == "confidentiality" and policy.neighbours == 1:
+        # Every original looks like itself.
+        return True
+    return _is_void(name, verdict.limit, records)
+
+
+def void_limits(policy: Policy, scenario: Scenario, records: int) -> Iterator[str]:
+    """A caution for each limit of a policy that is none."""
+    named = {name: getattr(policy, name) for name in PROBABILITIES}
+    named |= {f"risk of the key set {name!r}": own.risk for name, own in scenario.key_sets.items()}
+    named |= {name: limited.limit for name in policy.limits if (limited := policy.limit_of(name)) is not None}
+    for name, limit in named.items():
+        if limit is not None and _is_void(name.split(" ")[0], limit, records):
+            yield _said(f"{name} = {limit:g}")
+    if policy.neighbours == 1 and scenario.numeric_keys:
+        yield _said("neighbours = 1")
+
+
+def _is_void(name: str, limit: float, records: int) -> bool:
+    if name in OWN_FIELDS.values():
+        return name in PROBABILITIES and limit >= 1.0
+    declared = find(name).limit
+    return declared is not None and declared.is_void(limit, records)
+
+
+def _said(limit: str) -> str:
+    return f"{limit} is no limit, since every file keeps it: it makes nothing safe."

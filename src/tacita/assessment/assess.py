@@ -17,7 +17,6 @@ import numpy as np
 from tacita.assessment.cautions import cautions_of
 from tacita.assessment.original import rows_do_not_match, with_original_weights
 from tacita.assessment.profile import KeySetRisk, RiskProfile
-from tacita.assessment.void_limits import void_limits
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table
@@ -32,7 +31,7 @@ from tacita.measures import (
     needed_text,
     prepared_data,
 )
-from tacita.policy import BY_FREQUENCY, Limited, Policy, checked_policy
+from tacita.policy import BY_FREQUENCY, Limited, Policy, checked_policy, void_limits
 from tacita.progress import Progress, no_progress, part
 from tacita.result import Result, Verdict
 from tacita.risk.identity.attackers import Attackers

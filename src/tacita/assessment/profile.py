@@ -13,11 +13,10 @@ from tacita import __version__, check, frame
 from tacita.arrays import Bools, Ints
 from tacita.assessment import text
 from tacita.assessment.numeric_keys import not_judged
-from tacita.assessment.void_limits import is_void
 from tacita.check import TacitaError
 from tacita.keys.table import KeyTable
 from tacita.measures import find
-from tacita.policy import Policy
+from tacita.policy import Policy, is_void
 from tacita.result import Result, Table, Verdict, all_hold
 from tacita.risk.identity.attackers import Attackers
 from tacita.risk.identity.household_risk import HouseholdRisk

@@ -39,7 +39,8 @@ def compare_files(
     policy: PolicyFile = None,
     k: SafeK = None,
     measure: Annotated[
-        list[str] | None, typer.Option(help="Further measures, as distance_linkage:distance=gower.")
+        list[str] | None,
+        typer.Option(help="Further measures of two files, separated by commas: distance_linkage:distance=gower."),
     ] = None,
     rule: Annotated[
         list[str] | None, typer.Option(help="Rules the releases should keep, separated by commas, as 'income >= 0'.")
@@ -129,7 +130,7 @@ def save_comparison(comparison: Any, out: Path, *, overwrite: bool) -> Path:
         figures = {"note": note} | json.loads(comparison.to_json())
         text = json.dumps(figures, indent=2, ensure_ascii=False, allow_nan=False)
         (internal / "comparison.json").write_text(text + "\n", encoding="utf-8")
-        write(comparison.to_frame(), internal / "comparison.csv")
+        write(comparison.to_frame(), internal / "comparison.parquet")
         chart = for_internal_use(comparison.plot())
         save(chart, internal / "risk_utility_map.png")
         page = result_page(comparison, "An original and its releases", note, {"Risk and utility": chart})

@@ -48,11 +48,11 @@ def with_noted_weight(data: Data) -> Data:
 
 
 def beside(file: Path) -> frame.Frame | None:
-    """The codebook in the folder of a file; None where there is none.
+    """The codebook in the folder of a file; None where there is none, or for the codebook itself.
 
     Only a table with the columns of `codebook` counts: another program's file of that name says nothing.
     """
-    if file.name == NAME or not (file.parent / NAME).is_file():
+    if file.name == NAME:
         return None
     try:
         table = text.parse(

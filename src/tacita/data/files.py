@@ -97,7 +97,7 @@ def read(
     for remark in loaded.remarks:
         warnings.warn(remark, TacitaWarning, stacklevel=2)
     data = Data(loaded.table, loaded.variables | described)
-    noted = codebook.beside(file)
+    noted = codebook.beside(file) if (file.parent / codebook.NAME).is_file() else None
     if noted is not None:
         data = replace(data, of_release=True)
         if file.suffix.lower() in WITHOUT_NOTES:

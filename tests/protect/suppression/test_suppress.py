@@ -205,8 +205,8 @@ def test_the_work_is_told_and_can_be_stopped(rule: str, options: dict[str, objec
 
 def test_only_the_unsafe_zone() -> None:
     business = tc.business_survey(300, seed=2)
-    released = tc.log_noise(business.data, business.scenario.numeric_keys, sd=0.1, seed=3)
-    plot = tc.risk.confidentiality(business.data, released, business.scenario)
+    released = tc.log_noise(business.data, business.scenario.numeric_keys, sd=0.4, seed=3)
+    plot = tc.risk.confidentiality(business.data, released, business.scenario, k=4)
     step = tc.Suppress(only=plot)
     assert step.only == tuple(plot.record[plot.unsafe].tolist())
     assert 0 < len(step.only) < 300

@@ -231,9 +231,11 @@ def external_risk(
     SDC: a case of data from a survey of accidents at work. UNECE expert meeting on statistical data confidentiality.
 
     >>> import polars as pl
+    >>> from tacita.data import Data
     >>> people = pl.DataFrame({"sex": ["f", "f", "m"], "income": [100.0, 104.0, 300.0]})
     >>> noisy = pl.DataFrame({"sex": ["f", "f", "m"], "income": [101.0, 103.0, 200.0]})
-    >>> found = external_risk(people, noisy, Scenario(keys=["sex"], numeric_keys=["income"]))
+    >>> known = Data.of(noisy).with_perturbed(["income"])
+    >>> found = external_risk(people, known, Scenario(keys=["sex"], numeric_keys=["income"]))
     >>> found.found.pairs.tolist(), found.limited("expected") == 1 / 3
     ([2, 2, 0], True)
     """

@@ -74,7 +74,7 @@ def _leaks_by_single_households(files: Files, protected: Protected, names: Seque
         households, fit, base = 1 / least[shown], lengths[shown] % least[shown] == 0, 0.5
         if not len(shown):
             # No size between one and the coded one is shown: nobody of a larger household stands alone.
-            rows = np.flatnonzero(of_size & ~np.isnan(least))
+            rows = np.flatnonzero(of_size & (least >= 1))
             households, fit = 1 / least[rows], lengths[rows] >= least[rows]
             base = _chance_of_company((codes, protected.shown), rows)
         if not is_trusted(round(households[fit].sum()), round(households.sum()), base, len(names) + 1):
