@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 import tacita as tc
 from tacita.check import TacitaError
 from tacita.cli import app
+from tacita.data.atomic import OFFICE_ONLY
 from tacita.release.saved import is_saved_release, saved_release
 
 SURVEY = tc.household_survey(150, population=4000, seed=2)
@@ -72,6 +73,6 @@ def test_the_command_writes_one_page_for_the_office(folder: Path) -> None:
     }
     assert (out / "internal").stat().st_mode & 0o077 == 0
     page = (out / "internal" / "comparison.html").read_text("utf-8")
-    assert "FOR THE OFFICE ONLY".lower() in page.lower() and "https://" not in page.split("<script>")[0]
+    assert OFFICE_ONLY in page and "https://" not in page.split("<script>")[0]
     code, said = run("compare", folder / "survey.parquet", folder / "release", "--out", out)
     assert code == 2 and "--overwrite" in said
