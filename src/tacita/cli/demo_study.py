@@ -75,8 +75,10 @@ def study(data: Any, releases: Any, progress: Any) -> Any:
     from tacita.comparison.compare import compare
 
     scenario = next(iter(releases.values())).original_scenario
+    nine = list(scenario.sets[KEY_SET].keys)
     asked = {
-        "external_risk": {"variables": list(scenario.sets[KEY_SET].keys)},
+        "external_risk": {"variables": nine},
+        "total_risk": {"variables": nine},
         "value_loss": {"variables": list(VARIABLES)},
         "interval_disclosure": {},
     }
