@@ -76,3 +76,14 @@ def test_the_command_writes_one_page_for_the_office(folder: Path) -> None:
     assert OFFICE_ONLY in page and "https://" not in page.split("<script>")[0]
     code, said = run("compare", folder / "survey.parquet", folder / "release", "--out", out)
     assert code == 2 and "--overwrite" in said
+
+
+def test_the_command_writes_figures_of_each_release(folder: Path) -> None:
+    out = folder / "figures"
+    code, said = run("compare", folder / "survey.parquet", folder / "release", "--figures")
+    assert code == 2 and "--out" in said
+    code, said = run("compare", folder / "survey.parquet", folder / "release", "--out", out, "--figures")
+    assert code == 0, said
+    drawn = {path.name for path in (out / "internal").glob("release_1_*.png")}
+    kinds = ("density", "bars", "boxes", "mosaic", "correlations", "lorenz")
+    assert drawn == {*(f"release_1_before_after_{kind}.png" for kind in kinds), "release_1_confidentiality.png"}

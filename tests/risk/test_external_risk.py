@@ -461,3 +461,21 @@ def test_on_the_command_line(run: Callable[..., tuple[int, str, str]]) -> None:
         "",
         "tacita: hers.csv does not exist; check the path.\n",
     )
+
+
+def test_a_verdict_says_how_many_are_recognised_beyond_doubt() -> None:
+    """Nine of ten records hide; the tenth does not, and a small share must not hide that."""
+    people = pl.DataFrame({"town": ["a"] * 9 + ["b"]})
+    nothing = {"k": None, "risk": None, "rate": None, "given_back": None}
+
+    def judged(limit: Any) -> Any:
+        policy = tc.Policy(**nothing, limits={"external_risk": limit})
+        (verdict,) = tc.risk.external_risk(people, people, tc.Scenario(keys=["town"])).verdicts(policy)
+        return verdict
+
+    expected = judged(0.5)
+    assert expected.holds and expected.value == pytest.approx(0.2)
+    assert expected.why.endswith("0.5 is safe; 1 record is recognised beyond doubt")
+    highest = judged({"limit": 0.5, "figure": "highest"})
+    assert highest.holds is False and highest.value == 1.0
+    assert "the greatest probability of a right guess from outside (external risk) is 1" in highest.why

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tacita.check import TacitaError
 from tacita.cli.arguments import (
     Household,
     Missing,
@@ -47,7 +48,10 @@ def compare_files(
     ] = None,
     unit: Annotated[str | None, typer.Option(help="Column that identifies the records in all files.")] = None,
     verbose: Annotated[bool, typer.Option(help="All tables and cautions.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for the tables, the figures, JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the tables, the map of risk and utility, JSON.")] = None,
+    figures: Annotated[
+        bool, typer.Option(help="With --out: figures before and after, and the confidentiality plot, of each release.")
+    ] = False,
     overwrite: OverwriteFolder = False,
     fail_if_unsafe: Annotated[bool, typer.Option(help="Exit with 1 if a release does not keep the policy.")] = False,
 ) -> None:
@@ -63,6 +67,8 @@ def compare_files(
                     "weight": weight, "household": household, "missing": missing}),
         (policy, {"k": k}),
     )  # fmt: skip
+    if figures and out is None:
+        raise TacitaError("figures are written to a folder; name it with --out.")
     further, rules = measures_of(pieces(measure)), pieces(rule)
     if out is not None:
         check_free(out, overwrite=overwrite, inputs=(original, *released, scenario, policy))
@@ -71,7 +77,7 @@ def compare_files(
         data = Data.of(read(original))
         releases = _releases(released, data, unit)
         found = compare(data, releases, who, safe, measures=further, rules=rules, unit=unit, progress=progress)
-        written = None if out is None else save_comparison(found, out, overwrite=overwrite)
+        written = None if out is None else save_comparison(found, out, overwrite=overwrite, figures=figures)
     say(found.details() if verbose else str(found).replace("see details()", "--verbose shows them"))
     if written is not None:
         say(f"\nwritten: {written} and other files beside it, to stay in the office")
@@ -113,7 +119,7 @@ def _releases(paths: list[Path], original: Any, unit: str | None) -> dict[str, A
     return found
 
 
-def save_comparison(comparison: Any, out: Path, *, overwrite: bool) -> Path:
+def save_comparison(comparison: Any, out: Path, *, overwrite: bool, figures: bool = False) -> Path:
     """A comparison in a folder, all or nothing: one page, the tables, the figures; for the office only."""
     import json
 
@@ -127,15 +133,31 @@ def save_comparison(comparison: Any, out: Path, *, overwrite: bool) -> Path:
     with new_folder(out, overwrite=overwrite) as folder:
         internal = private_folder(folder / INTERNAL)
         (internal / "comparison.txt").write_text(f"{note}\n\n{comparison.details()}\n", encoding="utf-8")
-        figures = {"note": note} | json.loads(comparison.to_json())
-        text = json.dumps(figures, indent=2, ensure_ascii=False, allow_nan=False)
+        listed = {"note": note} | json.loads(comparison.to_json())
+        text = json.dumps(listed, indent=2, ensure_ascii=False, allow_nan=False)
         (internal / "comparison.json").write_text(text + "\n", encoding="utf-8")
         write(comparison.to_frame(), internal / "comparison.parquet")
         chart = for_internal_use(comparison.plot())
         save(chart, internal / "risk_utility_map.png")
         page = result_page(comparison, "An original and its releases", note, {"Risk and utility": chart})
         (internal / PAGE).write_text(page, encoding="utf-8")
+        for place, release in enumerate(comparison.releases if figures else (), start=1):
+            _save_figures(comparison, release.name, internal, f"release_{place}")
     return out / INTERNAL / PAGE
+
+
+def _save_figures(comparison: Any, release: str, folder: Path, name: str) -> None:
+    """Every figure of one release that its variables allow; names of releases need not be names of files."""
+    from tacita.plots.internal.note import for_internal_use
+    from tacita.plots.save import save
+
+    for figure in comparison.figures()[1:]:
+        try:
+            chart = comparison.plot(figure, release=release)
+        except TacitaError:
+            # No numbers to draw a density of, no categories for a mosaic.
+            continue
+        save(for_internal_use(chart), folder / f"{name}_{figure}.png")
 
 
 COMMANDS = {"compare": compare_files}

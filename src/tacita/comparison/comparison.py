@@ -13,6 +13,7 @@ from tacita.check import TacitaError
 from tacita.comparison import tables
 from tacita.comparison.changed_cells import ChangedVariable
 from tacita.data import Data
+from tacita.measures import find
 from tacita.policy import Policy
 from tacita.result import Result, Table, Verdict, all_hold, loses_too_much, summary
 from tacita.rules import Broken
@@ -207,11 +208,18 @@ class Comparison(Result):
             return self.risk_utility(**chosen).plot(**options)
         if name in OF_BOTH_FILES:
             return self.before_after(release).plot(name, **options)
-        found = self[self._name_of(release)]
-        plots = [result for key in CONFIDENTIALITY if (result := found.result(key)) is not None]
-        if not plots:
+        return self._confidentiality(self[self._name_of(release)]).plot(**options)
+
+    def _confidentiality(self, release: ComparedRelease) -> Result:
+        """The confidentiality plot of a release: the one that was measured, or that of its categorical keys."""
+        measured = [result for key in CONFIDENTIALITY if (result := release.result(key)) is not None]
+        if measured:
+            return measured[0]
+        who = release.profile.scenario
+        if not who.keys:
             raise TacitaError("there is no confidentiality plot to draw: the scenario names no keys.")
-        return plots[0].plot(**options)
+        files = self.original_data, self.released_data[release.name]
+        return find("categorical_confidentiality").function(*files, who, policy=self.policy)
 
 
 def _figures(release: ComparedRelease) -> dict[str, Any]:

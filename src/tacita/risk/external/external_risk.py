@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -30,6 +30,15 @@ IN_WORDS = {
     "unique": "the right one alone",
     "expected": "right guesses (expected)",
 }
+EXPECTED = "the share of right guesses from outside (external risk)"
+LIMITED_WORDS = {
+    "paired": "the share of records that find a match from outside (external risk)",
+    "true": "the share of records with the right one among their matches (external risk)",
+    "unique": "the share of records recognised beyond doubt from outside (external risk)",
+    "expected": EXPECTED,
+    "highest": "the greatest probability of a right guess from outside (external risk)",
+}
+"""What a policy can limit, in words."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,12 +86,28 @@ class ExternalRisk(Result):
         return self.figures_of_file.share(check.one_of("figure of external_risk", figure, KINDS))
 
     def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
-        """Whether the limit of the policy is kept; not assessed where it needs to be known who is who."""
+        """Whether the limit of the policy is kept; not assessed where it needs to be known who is who.
+
+        A small share can hide records that are recognised beyond doubt: the verdict says how many there are.
+        """
         found = super().verdicts(policy)
-        if self.found.right is not None or not found or not np.isnan(found[0].value or 0.0):
+        if not found:
             return found
-        why = "external_risk: nobody knows who is who in the intruder's file; name a column of both files with unit=..."
-        return (Verdict(found[0].name, found[0].limit, None, None, why),)
+        (verdict,) = found
+        if self.found.right is None and np.isnan(verdict.value or 0.0):
+            why = (
+                "external_risk: nobody knows who is who in the intruder's file; name a column of both files with "
+                "unit=..."
+            )
+            return (replace(verdict, value=None, holds=None, why=why),)
+        return (replace(verdict, why=self._said(verdict, policy)),)
+
+    def _said(self, verdict: Verdict, policy: Any) -> str:
+        limited = policy.limit_of("external_risk").options.get("figure", "expected")
+        why = verdict.why.replace(EXPECTED, LIMITED_WORDS[limited])
+        sure = self.figures_of_file.unique
+        are = "is" if sure == 1 else "are"
+        return f"{why}; {check.counted(sure, 'record')} {are} recognised beyond doubt" if sure else why
 
     def unsafe_records(self, policy: Any) -> Bools | None:
         """The records whose probability of a right guess is above the limit, where the policy limits the highest."""
@@ -179,7 +204,7 @@ class ExternalRisk(Result):
 @measure(
     files=2,
     called_for="comparison",
-    limit=at_most("limited", "the share of right guesses from outside (external risk)", void=1.0),
+    limit=at_most("limited", EXPECTED, void=1.0),
     for_perturbed=True,
     figure="external_risk",
     missing=own_rule(
