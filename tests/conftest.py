@@ -22,25 +22,53 @@ collect_ignore = ["plugin_package"]
 settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("default")
 THOROUGH = 20
-"""How many times as many examples each property is tried on with `--thorough`."""
+"""How many times as many examples as it names each property is tried on with `--thorough`."""
+USUAL = 3
+"""The usual run tries each property on so many times fewer examples than it names."""
+FEWEST = 8
+"""Properties that name no more examples than these are tried on all of them."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--thorough", action="store_true", help=f"try every property on {THOROUGH} times as many, new examples"
+        "--thorough",
+        action="store_true",
+        help=f"try every property on {THOROUGH} times as many, new examples as it names, and tests on all their values",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "usual(name=count, ...): parameters of which the run without --thorough tries the first values only"
     )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Properties, whatever number of examples each names for itself, are tried on many more with `--thorough`."""
-    if not config.getoption("--thorough"):
-        return
+    """How many examples of a property and how many values of a parameter are tried: few, or very many."""
+    thorough = config.getoption("--thorough")
+    _choose_examples(items, thorough)
+    if not thorough:
+        left_out = [item for item in items if _is_unusual(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not _is_unusual(item)]
+
+
+def _choose_examples(items: list[pytest.Item], thorough: bool) -> None:
+    """Properties are tried on more or fewer examples, whatever number each names for itself."""
     chosen = "_hypothesis_internal_use_settings"
     tests = [getattr(item, "obj", None) for item in items]
     for function in {getattr(test, "__func__", test) for test in tests if hasattr(test, chosen)}:
-        usual = getattr(function, chosen)
-        more = settings(usual, max_examples=THOROUGH * usual.max_examples, derandomize=False)
-        setattr(function, chosen, more)
+        named = getattr(function, chosen)
+        usual = min(named.max_examples, max(FEWEST, named.max_examples // USUAL))
+        number = THOROUGH * named.max_examples if thorough else usual
+        setattr(function, chosen, settings(named, max_examples=number, derandomize=not thorough))
+
+
+def _is_unusual(item: pytest.Item) -> bool:
+    """Whether a test has a value beyond the first ones of a parameter that its mark `usual` names."""
+    places: dict[str, int] = item.callspec.indices if hasattr(item, "callspec") else {}
+    counts = [mark.kwargs for mark in item.iter_markers("usual")]
+    return any(places[name] >= count for each in counts for name, count in each.items())
 
 
 REFERENCE = Path(os.environ.get("TACITA_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
