@@ -13,8 +13,9 @@ Tables of parameters are filled from the declarations: see `parameter_tables.py`
 
 Every page finds a folder `demo`, as `tacita demo` makes it, unless the page makes that folder itself.
 
-    python docs/examples.py            writes what changed into README.md and docs/
-    python docs/examples.py --check    only says what changed, and ends with 1 if anything did
+    python docs/examples.py                   writes what changed into README.md and docs/
+    python docs/examples.py compare policy    the same for the pages of these names only
+    python docs/examples.py --check           only says what changed, and ends with 1 if anything did
 """
 
 from __future__ import annotations
@@ -206,8 +207,8 @@ def updated(text: str, outcomes: list[Outcome]) -> str:
     return text
 
 
-def main(only_check: bool) -> int:
-    """Run all pages; say which outputs and tables changed."""
+def main(only_check: bool, names: list[str]) -> int:
+    """Run all pages, or those of the names given; say which outputs and tables changed."""
     from parameter_tables import filled
 
     changed = 0
@@ -215,7 +216,7 @@ def main(only_check: bool) -> int:
     with tempfile.TemporaryDirectory() as folder:
         demo = Path(folder) / "demo"
         make_demo(demo)
-        for page in pages():
+        for page in [each for each in pages() if not names or each.stem in names]:
             outcomes = run(page, demo)
             for outcome in outcomes:
                 if not outcome.right:
@@ -233,4 +234,5 @@ def main(only_check: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main("--check" in sys.argv[1:]))
+    given = sys.argv[1:]
+    sys.exit(main("--check" in given, [name for name in given if name != "--check"]))

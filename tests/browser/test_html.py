@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import polars as pl
 import numpy as np
+import polars as pl
 import pytest
 
 import tacita as tc

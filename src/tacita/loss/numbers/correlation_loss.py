@@ -25,6 +25,10 @@ SHOWN = 10
 """So many pairs of variables are printed, those whose correlation changed most."""
 
 
+ROUNDING = 1e-12
+"""A gamma up to this is 0 up to rounding, whose digits differ from machine to machine."""
+
+
 def inverse_diagonal(matrix: Floats) -> Floats:
     """The diagonal of the inverse: 1/(1 - R^2), R the multiple correlation of a variable with all others."""
     return np.diag(np.linalg.inv(matrix)).copy()
@@ -37,7 +41,8 @@ def gamma_of(before: Floats, after: Floats) -> float:
     0.0
     """
     difference = before / np.sqrt((before**2).sum()) - after / np.sqrt((after**2).sum())
-    return float(np.sqrt((difference**2).sum() / 2.0))
+    found = float(np.sqrt((difference**2).sum() / 2.0))
+    return found if found > ROUNDING else 0.0
 
 
 @dataclass(frozen=True, eq=False)
