@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks import measure
 
 SIZES = (10_000, 100_000, 1_000_000)
-RANK_TARGETS = {"share": 0.2, "correlation": 10.0}
+RANK_TARGETS = {"window": 0.2, "correlation": 10.0}
 """Seconds for three variables of 100,000 records."""
 HOUSEHOLDS = (10_000, 100_000, 300_000)
 RECORD_TARGET = 2.0
@@ -74,7 +74,7 @@ def rank(how: str, records: int) -> dict[str, Any]:
     """Rank swapping of three variables."""
     import tacita as tc
 
-    step = tc.RankSwap(["x", "y", "z"], **({"share": 0.05} if how == "share" else {"correlation": 0.95}))  # type: ignore[arg-type]
+    step = tc.RankSwap(["x", "y", "z"], **({"window": 0.05} if how == "window" else {"correlation": 0.95}))  # type: ignore[arg-type]
     data = _numbers(records)
     context = _context(data, tc.Scenario(keys=["key"]))
     return measure.timed(lambda: step.apply(data, context))[0]
@@ -171,7 +171,7 @@ def _ranks(sizes: tuple[int, ...]) -> None:
             for n, result in found.items()
         ]
         notes.append(f"{how}: " + measure.growth({n: result["processor"] for n, result in found.items()}))
-        if how == "share":
+        if how == "window":
             slow = measure.run_case("swapping", "naive_rank", records=NAIVE["rank"])
             rows.append(measure.row("rank swapping, naive", NAIVE["rank"], slow, tacita=found[NAIVE["rank"]]))
     found = {n: measure.run_case("swapping", "pairs", records=n) for n in sizes}

@@ -15,7 +15,7 @@ from tacita.result import Percent
 pytestmark = pytest.mark.filterwarnings("ignore::tacita.check.Caution")
 
 SURVEY = tc.household_survey(250, population=6000, seed=4)
-COARSE = tc.Plan([tc.Recode("age", width=20), tc.GroupRare(["citizenship"], share=0.1), tc.Suppress()])
+COARSE = tc.Plan([tc.Recode("age", width=20), tc.GroupRare(["citizenship"], least_share=0.1), tc.Suppress()])
 PERTURBED = tc.Plan([tc.Pram(["citizenship", "region"]), tc.Noise(["income"], 0.2)])
 
 

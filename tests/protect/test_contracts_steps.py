@@ -72,11 +72,11 @@ EXAMPLES: dict[str, tuple[Step, ...]] = {
         tc.Recode("sex", mapping={"female": 1, "male": 2}, labels={1: "women", 2: "men"}, unmatched="error"),
     ),
     "top_code": (
-        tc.TopCode("income", share=0.95, value="mean"),
+        tc.TopCode("income", share=0.05, value="mean"),
         tc.TopCode("age", at=60, value="60+"),
         tc.TopCode(["age", "income"], at={"age": 60, "income": 5000}, value="median", together=True),
         tc.TopCode("age", at=70),
-        tc.TopCode("income", share=0.9, least=5, value="mean", only="age > 20", strata=["sex"]),
+        tc.TopCode("income", share=0.1, least=5, value="mean", only="age > 20", strata=["sex"]),
     ),
     "bottom_code": (
         tc.BottomCode("income", share=0.05),
@@ -87,11 +87,11 @@ EXAMPLES: dict[str, tuple[Step, ...]] = {
     "code_outliers": (
         tc.CodeOutliers(["age", "income"]),
         tc.CodeOutliers(["age", "income"], robust=False, value="mean"),
-        tc.CodeOutliers(["age", "income"], share=0.9, log=True, only="income > 0 and age > 0", strata=["sex"]),
+        tc.CodeOutliers(["age", "income"], quantile=0.9, log=True, only="income > 0 and age > 0", strata=["sex"]),
     ),
     "group_rare": (
         tc.GroupRare("citizenship", least=30),
-        tc.GroupRare("nace", share=0.1),
+        tc.GroupRare("nace", least_share=0.1),
         tc.GroupRare(["nace", "citizenship"], least=20, into="rest", only="age > 20", strata=["sex"]),
     ),
     "generalise": (
@@ -185,10 +185,10 @@ EXAMPLES: dict[str, tuple[Step, ...]] = {
         tc.Pram(["region", "citizenship"], pd=0.5, together=True, strata=["sex"]),
     ),
     "rank_swap": (
-        tc.RankSwap("income", share=0.05),
+        tc.RankSwap("income", window=0.05),
         tc.RankSwap(["age", "income"], correlation=0.9, only="age > 20", strata=["sex"]),
         tc.RankSwap(["age", "income"], subset_means=0.5, top=0.05, bottom=0.1, tails="keep"),
-        tc.RankSwap("income", share=0.2, top=0.1),
+        tc.RankSwap("income", window=0.2, top=0.1),
     ),
     "swap_records": (
         tc.SwapRecords("region", rate=0.3),

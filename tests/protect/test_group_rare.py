@@ -45,8 +45,8 @@ def test_an_own_category_other_takes_part() -> None:
 def test_a_share_of_those_that_have_a_value() -> None:
     column = ["a"] * 8 + ["b", "c", None, None]
     # 15 % of 10 records are 2 at least.
-    assert values(column, share=0.15) == ["a"] * 8 + ["other", "other", None, None]
-    assert values(column, share=0.1) == column
+    assert values(column, least_share=0.15) == ["a"] * 8 + ["other", "other", None, None]
+    assert values(column, least_share=0.1) == column
 
 
 CELLS = st.lists(st.none() | st.sampled_from(["a", "b", "c", "d", "e", "other"]), min_size=1, max_size=40)
@@ -182,11 +182,11 @@ def test_nothing_rare_nothing_changed() -> None:
     ("options", "message"),
     [
         (
-            {"least": 3, "share": 0.1},
-            "group_rare takes least (records) or share (of the records), not both; give one of them.",
+            {"least": 3, "least_share": 0.1},
+            "group_rare takes least (records) or least_share (of the records), not both; give one of them.",
         ),
         ({"least": 1}, "least must be at least 2; got 1."),
-        ({"share": 0}, "share must be in (0, 1); got 0."),
+        ({"least_share": 0}, "least_share must be in (0, 1); got 0."),
         ({"into": ""}, "into must be a text or a whole number; got ''."),
         ({"into": 1.5}, "into must be a text or a whole number; got 1.5."),
         ({"variables": []}, "variables must name at least one variable."),
@@ -219,3 +219,12 @@ def test_files_that_do_not_fit(column: Any, known: Variable, options: dict[str, 
     with pytest.raises(TacitaError) as error:
         values(column, known, **options)
     assert str(error.value) == message
+
+
+def test_joining_categories_of_more_than_half_of_the_records_is_remarked() -> None:
+    data = pl.DataFrame({"job": ["a"] * 4 + list("bbccdd") + [None]})
+    change = tc.Plan([tc.GroupRare("job", least_share=0.3)]).apply(data, tc.Scenario(keys=["job"])).changes[0]
+    assert change.remarks == (
+        "'job': 4 categories became 2",
+        "'job': 6 of the 10 records that have a value were joined, more than half",
+    )

@@ -127,16 +127,16 @@ def column(values: list[object] | np.ndarray, **kind: object) -> pl.DataFrame:
 
 def test_by_hand() -> None:
     """A window of one rank leaves one possibility."""
-    made = swapped(tc.RankSwap("x", share=0.25), column([40, 10, None, 20, 30, 50]))
+    made = swapped(tc.RankSwap("x", window=0.25), column([40, 10, None, 20, 30, 50]))
     assert made.data.table["x"].to_list() == [50, 10, None, 30, 20, 40]
-    made = swapped(tc.RankSwap("x", share=0.5), column([2.5, 1.5]))
+    made = swapped(tc.RankSwap("x", window=0.5), column([2.5, 1.5]))
     assert made.data.table["x"].to_list() == [1.5, 2.5]
 
 
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 1.0])
 def test_nobody_leaves_the_window_and_no_value_is_lost(share: float) -> None:
     values = np.random.default_rng(2).permutation(500) * 3
-    made = swapped(tc.RankSwap("x", share=share), column(values))
+    made = swapped(tc.RankSwap("x", window=share), column(values))
     after = made.data.table["x"].to_numpy()
     assert np.abs(after - values).max() <= 3 * math.floor(share * 500)
     assert sorted(after) == sorted(values)
@@ -146,17 +146,17 @@ def test_nobody_leaves_the_window_and_no_value_is_lost(share: float) -> None:
 
 def test_a_share_is_no_percentage() -> None:
     """The reference program takes P = 5 for five times all ranks: values move by up to 938 of 1,000."""
-    with pytest.raises(TacitaError, match=r"share of rank_swap must be|share must be"):
-        tc.RankSwap("x", share=5)
+    with pytest.raises(TacitaError, match=r"window of rank_swap must be|window must be"):
+        tc.RankSwap("x", window=5)
     values = np.arange(1000)
-    made = swapped(tc.RankSwap("x", share=0.05), column(values))
+    made = swapped(tc.RankSwap("x", window=0.05), column(values))
     assert np.abs(made.data.table["x"].to_numpy() - values).max() == 50
 
 
 def test_missing_values_codes_and_types_stay() -> None:
     table = column([5, 999, 7, None, 2**60 + 1, 2**60 + 3, -9, 8], dtype=pl.Int64)
     known = tc.Variable(missing=(-9,), not_applicable=(999,))
-    made = swapped(tc.RankSwap("x", share=1.0), table, x=known).data
+    made = swapped(tc.RankSwap("x", window=1.0), table, x=known).data
     after = made.table["x"].to_list()
     assert made.table["x"].dtype == pl.Int64
     assert [after[1], after[3], after[6]] == [999, None, -9]
@@ -168,7 +168,7 @@ def test_equal_values_stand_in_random_order() -> None:
     """Otherwise the same of a thousand zeros would get the smallest income each time."""
     got = set()
     for seed in range(12):
-        after = swapped(tc.RankSwap("x", share=0.03), column([0] * 47 + [7]), seed).data.table["x"].to_list()
+        after = swapped(tc.RankSwap("x", window=0.03), column([0] * 47 + [7]), seed).data.table["x"].to_list()
         got |= {place for place in range(47) if after[place]}
     assert len(got) > 6
 
@@ -178,7 +178,7 @@ def test_equal_values_stand_in_random_order() -> None:
     [([5.0], [5.0]), ([None, None], [None, None]), ([3, 3, 3], [3, 3, 3]), ([], [])],
 )
 def test_the_smallest_files(values: list[object], expected: list[object]) -> None:
-    for how in ({"share": 0.5}, {"correlation": 0.9}, {"subset_means": 0.1}):
+    for how in ({"window": 0.5}, {"correlation": 0.9}, {"subset_means": 0.1}):
         table = column(values, dtype=pl.Float64)
         if len(values):
             assert swapped(tc.RankSwap("x", **how), table).data.table["x"].to_list() == expected  # type: ignore[arg-type]
@@ -211,20 +211,20 @@ def test_means_of_subsets_stay() -> None:
 
 def test_tails_are_swapped_like_others_unless_asked() -> None:
     values = np.arange(100.0) ** 2
-    after = swapped(tc.RankSwap("x", share=0.1), column(values)).data.table["x"].to_numpy()
+    after = swapped(tc.RankSwap("x", window=0.1), column(values)).data.table["x"].to_numpy()
     assert sorted(after) == sorted(values)
     assert (after != values)[[*range(10), *range(90, 99)]].mean() > 0.8
 
 
 def test_tails_become_their_mean_or_stay() -> None:
     values = np.arange(100.0) ** 2
-    made = swapped(tc.RankSwap("x", share=0.2, top=0.05, bottom=0.03), column(values))
+    made = swapped(tc.RankSwap("x", window=0.2, top=0.05, bottom=0.03), column(values))
     after = made.data.table["x"].to_numpy()
     assert after[:3].tolist() == [5 / 3] * 3
     assert after[95:] == pytest.approx([(values[95:]).mean()] * 5)
     assert sorted(after[3:95]) == sorted(values[3:95])
     assert made.changes[0].remarks == ("'x': 8 values of the tails replaced by their mean",)
-    kept = swapped(tc.RankSwap("x", share=0.2, top=0.05, bottom=0.03, tails="keep"), column(values))
+    kept = swapped(tc.RankSwap("x", window=0.2, top=0.05, bottom=0.03, tails="keep"), column(values))
     assert kept.data.table["x"].to_numpy()[[0, 1, 2, 95, 96, 97, 98, 99]].tolist() == [
         *values[:3].tolist(),
         *values[95:].tolist(),
@@ -233,23 +233,23 @@ def test_tails_become_their_mean_or_stay() -> None:
 
 
 def test_the_mean_of_a_tail_of_whole_numbers_is_whole() -> None:
-    after = swapped(tc.RankSwap("x", share=0.5, top=0.2), column([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])).data.table["x"]
+    after = swapped(tc.RankSwap("x", window=0.5, top=0.2), column([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])).data.table["x"]
     assert after.dtype == pl.Int64
     assert after.to_list()[8:] == [10, 10]
 
 
 def test_what_protects_nothing_is_said() -> None:
     values = np.arange(50) ** 2
-    assert swapped(tc.RankSwap("x", share=0.01), column(values)).changes[0].remarks == (
-        "'x': nothing swapped, since no value may move by a rank; choose a greater share",
+    assert swapped(tc.RankSwap("x", window=0.01), column(values)).changes[0].remarks == (
+        "'x': nothing swapped, since no value may move by a rank; choose a greater window",
     )
-    assert swapped(tc.RankSwap("x", share=0.04), column(values)).changes[0].remarks == (
+    assert swapped(tc.RankSwap("x", window=0.04), column(values)).changes[0].remarks == (
         "'x': values move by fewer than k = 3 ranks, which protects little",
     )
-    few = swapped(tc.RankSwap("x", share=0.2, top=0.02), column(values)).changes[0].remarks
+    few = swapped(tc.RankSwap("x", window=0.2, top=0.02), column(values)).changes[0].remarks
     assert few[1] == "'x': 1 record shares the code, fewer than k = 3"
     # One of a hundred of fifty values is none: nobody would be in the tail, and nobody hears of it.
-    none = swapped(tc.RankSwap("x", share=0.2, top=0.01, bottom=0.1), column(values)).changes[0].remarks
+    none = swapped(tc.RankSwap("x", window=0.2, top=0.01, bottom=0.1), column(values)).changes[0].remarks
     assert none[0] == "'x': top of 50 values is less than one, so that there is no such tail"
     # Tails alone take the correlation further down than asked.
     beyond = swapped(tc.RankSwap("x", correlation=0.999, top=0.4), column(values)).changes[0].remarks
@@ -268,7 +268,7 @@ def test_what_the_mechanism_says() -> None:
 def test_the_same_seed_gives_the_same_swaps() -> None:
     """The reference program without its own seed takes the clock."""
     table = column(np.arange(300))
-    first, again, other = (swapped(tc.RankSwap("x", share=0.1), table, seed).data.table for seed in (1, 1, 2))
+    first, again, other = (swapped(tc.RankSwap("x", window=0.1), table, seed).data.table for seed in (1, 1, 2))
     assert first.equals(again)
     assert not first.equals(other)
 
@@ -276,13 +276,13 @@ def test_the_same_seed_gives_the_same_swaps() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "rank_swap needs one of share, correlation and subset_means; give one of them."),
+        ({}, "rank_swap needs one of window, correlation and subset_means; give one of them."),
         (
-            {"share": 0.1, "correlation": 0.9},
-            "rank_swap needs one of share, correlation and subset_means; give one of them.",
+            {"window": 0.1, "correlation": 0.9},
+            "rank_swap needs one of window, correlation and subset_means; give one of them.",
         ),
         (
-            {"share": 0.1, "top": 0.6, "bottom": 0.5},
+            {"window": 0.1, "top": 0.6, "bottom": 0.5},
             "top and bottom must leave values to swap; choose shares of less than 1 together.",
         ),
     ],
@@ -303,7 +303,7 @@ def test_the_reference_distribution_of_swaps(name: str, reference) -> None:  # t
         expected = {row["variable"]: row for row in csv.DictReader(rows)}
     names = list(expected)
     table = reference.data(name).select(pl.col(each).cast(pl.Float64) for each in names).with_columns(k=pl.lit("a"))
-    data, step, repeats = tc.Data.of(table), tc.RankSwap(names, share=0.1), 20
+    data, step, repeats = tc.Data.of(table), tc.RankSwap(names, window=0.1), 20
     after = [tc.Plan([step]).apply(data, SCENARIO, seed=seed).data.table for seed in range(repeats)]
     # The reference draws nearly the same first number for seeds in a row: its first variable stands for one draw.
     for each in names[1:]:
@@ -335,7 +335,7 @@ def test_the_first_variable_of_the_reference_is_one_draw_not_ties(reference) -> 
     found = {}
     for name, values in (("tied", given), ("apart", apart)):
         table = pl.DataFrame({"x": values, "k": ["a"] * len(values)})
-        made = [swapped(tc.RankSwap("x", share=0.1), table, seed).data.table["x"] for seed in range(40)]
+        made = [swapped(tc.RankSwap("x", window=0.1), table, seed).data.table["x"] for seed in range(40)]
         found[name] = [np.corrcoef(values, each.to_numpy())[0, 1] for each in made]
     assert np.mean(found["tied"]) == pytest.approx(np.mean(found["apart"]), abs=0.03)
     assert np.std(found["tied"]) > 2 * float(expected["cor_in_out_sd"])

@@ -606,3 +606,21 @@ def test_a_fraction_among_large_whole_numbers_is_refused() -> None:
     table = pl.DataFrame({"x": [2**53 + 1, 5]})
     with pytest.raises(TacitaError, match=r"^column 'x' holds whole numbers beyond 2"):
         tc.Plan([tc.Recode("x", mapping={5: 0.5})]).apply(table, tc.Scenario(keys=["x"]))
+
+
+def test_old_values_of_a_mapping_that_do_not_occur_are_named() -> None:
+    data = tc.Data.of(
+        pl.DataFrame({"state": ["Tyrol", "Vienna", "Styria"], "code": [1, 2, 9]}),
+        {"code": tc.Variable(value_labels={1: "one", 2: "two", 3: "three"}, missing=(9,))},
+    )
+    who = tc.Scenario(keys=["state", "code"])
+    (change,) = tc.Plan([tc.Recode("state", mapping={"Tirol": "W", "Vienna": "E"})]).apply(data, who).changes
+    assert change.remarks == (
+        "'state': 2 values in 2 records without a target stay; 1 value of the mapping does not occur: 'Tirol'",
+    )
+    # What is labelled is part of the code list, whether it occurs or not.
+    (change,) = tc.Plan([tc.Recode("code", mapping={1: 1, 2: 1, 3: 1, 7: 2})]).apply(data, who).changes
+    assert change.remarks == ("'code': 1 value of the mapping does not occur: '7'",)
+    scheme = "E: Vienna, Viena\nW: Tyrol, Styria"
+    (change,) = tc.Plan([tc.Recode("state", scheme=scheme)]).apply(data, who).changes
+    assert change.remarks == ("'state': 1 value of the scheme does not occur: 'Viena'",)

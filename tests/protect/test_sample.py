@@ -171,14 +171,14 @@ def test_every_stratum_keeps_one() -> None:
 @pytest.mark.parametrize(
     ("step", "message"),
     [
-        (lambda: tc.Sample(), "sample takes either share (of the units) or size (their number); give one of them."),
+        (lambda: tc.Sample(), "sample takes either fraction (of the units) or size (their number); give one of them."),
         (
             lambda: tc.Sample(0.5, 3),
-            "sample takes either share (of the units) or size (their number); give one of them.",
+            "sample takes either fraction (of the units) or size (their number); give one of them.",
         ),
         (
             lambda: tc.Sample(0.5, allocation="equal"),
-            "allocation is for size; with share every stratum gives the same share.",
+            "allocation is for size; with fraction every stratum gives the same share.",
         ),
         (lambda: tc.Sample(size=121), "size must be at most the 120 units of the file; got 121."),
         (

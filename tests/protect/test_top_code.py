@@ -109,7 +109,7 @@ def slow_quantile(numbers: list[float], share: float) -> float:
 def test_the_quantile_is_a_value_that_the_share_does_not_exceed(numbers: list[int], share: float) -> None:
     found = quantile(np.array(numbers), share)
     assert found == slow_quantile(list(map(float, numbers)), share)
-    top = values(numbers, tc.TopCode("x", share=share))
+    top = values(numbers, tc.TopCode("x", share=float(1 - Fraction(str(share)))))
     assert top == [min(number, found) for number in numbers]
     mirrored = values([-number for number in numbers], tc.BottomCode("x", share=float(1 - Fraction(str(share)))))
     assert mirrored == [-number for number in top]
@@ -188,10 +188,10 @@ def test_too_few_to_be_coded_are_an_error(step: Any, message: str) -> None:
 
 def test_none_to_be_coded_are_not() -> None:
     assert values([1, 2], tc.TopCode("x", at=5, value="mean", least=5)) == [1, 2]
-    assert values([None, None], tc.TopCode("x", share=0.9)) == [None, None]
+    assert values([None, None], tc.TopCode("x", share=0.1)) == [None, None]
 
 
-LIMIT = "top_code needs either at (a limit) or share (a quantile); give one of them."
+LIMIT = "top_code needs either at (a limit) or share (of the records to code); give one of them."
 VALUE = "value must be 'threshold', 'mean', 'median', a number or a text; got"
 
 
@@ -335,7 +335,7 @@ def test_files_without_a_bulk(columns: dict[str, Any], options: dict[str, Any], 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"share": 1}, "share must be in (0, 1); got 1."),
+        ({"quantile": 1}, "quantile must be in (0, 1); got 1."),
         ({"robust": "yes"}, "robust must be true or false; got 'yes'."),
         ({"value": "limit"}, "value must be one of 'border', 'mean', 'median'; got 'limit'."),
     ],
@@ -350,8 +350,8 @@ def test_one_outlier_has_no_mean() -> None:
     x = [float(v) for v in range(60)]
     y = [(v * 7) % 60 for v in x]
     with pytest.raises(TacitaError) as error:
-        coded({"x": [*x, 500.0], "y": [*y, 600.0]}, tc.CodeOutliers(["x", "y"], value="mean", share=0.9999))
-    assert str(error.value) == "one record is extreme, and its mean would be what it has; choose a lower share."
+        coded({"x": [*x, 500.0], "y": [*y, 600.0]}, tc.CodeOutliers(["x", "y"], value="mean", quantile=0.9999))
+    assert str(error.value) == "one record is extreme, and its mean would be what it has; choose a lower quantile."
 
 
 def test_of_large_files_a_sample_is_enough_for_the_robust_middle() -> None:
@@ -379,3 +379,20 @@ def test_infinite_numbers_have_no_mean() -> None:
 def test_a_fraction_does_not_round_the_other_numbers() -> None:
     with pytest.raises(TacitaError, match=r"^column 'x' holds whole numbers beyond 2"):
         values([2**53 + 1, 2**60, 5], tc.TopCode("x", at=2**59, value=2.5))
+
+
+def test_share_is_the_share_of_records_that_are_coded() -> None:
+    data = pl.DataFrame({"x": list(range(1, 201)), "job": ["a", "b"] * 100})
+    for step in (tc.TopCode("x", share=0.01), tc.BottomCode("x", share=0.01)):
+        change = tc.Plan([step]).apply(data, tc.Scenario(keys=["job"])).changes[0]
+        assert change.records == 2
+        assert not any("more than half" in each for each in change.remarks)
+
+
+def test_coding_more_than_half_is_remarked() -> None:
+    data = pl.DataFrame({"x": [*range(1, 101), None], "job": ["a"] * 101})
+    for step in (tc.TopCode("x", at=40), tc.TopCode("x", share=0.6), tc.BottomCode("x", at=61)):
+        change = tc.Plan([step]).apply(data, tc.Scenario(keys=["job"])).changes[0]
+        assert "'x': 60 of the 100 records that have a value were coded, more than half" in change.remarks
+    half = tc.Plan([tc.TopCode("x", at=50)]).apply(data, tc.Scenario(keys=["job"])).changes[0]
+    assert not any("more than half" in each for each in half.remarks)

@@ -18,10 +18,10 @@ def demo_plan() -> Any:
     return Plan(
         (
             Recode(("age",), breaks=(15, 30, 50, 65)),
-            GroupRare(("citizenship",), share=0.02),
-            GroupRare(("status",), share=0.06),
+            GroupRare(("citizenship",), least_share=0.02),
+            GroupRare(("status",), least_share=0.06),
             *_without_traces(),
-            TopCode(("income",), share=0.99, value="mean"),
+            TopCode(("income",), share=0.01, value="mean"),
             # Last, so that it sees what could give suppressed cells back.
             Suppress(k=5, importance=ranks),
         )

@@ -59,7 +59,7 @@ class CodeOutliers(CellStep):
 
     A large firm with a small turnover stands out though neither number does. The distance is Mahalanobis', d^2 = (x -
     m)' S^-1 (x - m), from the robust centre and covariance of the complete records (MCD), or the plain ones; a record
-    is extreme if d^2 exceeds the `share` quantile of the chi-squared distribution with as many degrees of freedom as
+    is extreme if d^2 exceeds the `quantile` of the chi-squared distribution with as many degrees of freedom as
     there are variables. It is moved towards the centre, m + (x - m) q/d with the quantile q^2, or all extreme records
     get the mean or median of all of them, which keeps totals (mean).
 
@@ -77,7 +77,7 @@ class CodeOutliers(CellStep):
     """
 
     variables: Annotated[tuple[str, ...], NotEmpty(), Doc("The variables, which must hold numbers.")]
-    share: Annotated[
+    quantile: Annotated[
         float,
         Share(zero=False, one=False),
         Doc("The quantile of the chi-squared distribution beyond which a squared distance is extreme."),
@@ -105,13 +105,13 @@ class CodeOutliers(CellStep):
         scaled = np.log(values) if self.log else values
         origin, covariance = middle(scaled, given.record[judged], self.robust)
         squared = squared_distance(scaled, origin, covariance)
-        limit = float(chdtri(len(names), 1.0 - self.share))
+        limit = float(chdtri(len(names), 1.0 - self.quantile))
         extreme = squared > limit
         count = int(extreme.sum())
         figures = {"records_judged": len(values), "records_coded": count}
         coding = self._mechanism(names, count)
         if not count:
-            return Applied(data, (), figures, (coding,), (coding.with_parameters("share", "value"),))
+            return Applied(data, (), figures, (coding,), (coding.with_parameters("quantile", "value"),))
         if self.value == "border":
             border = at_border(scaled, origin, squared, limit)
             moved, said = np.exp(border) if self.log else border, []
@@ -121,10 +121,16 @@ class CodeOutliers(CellStep):
         # The others must stay to the last bit.
         fresh[np.flatnonzero(judged)[extreme]] = moved[extreme]
         made = with_numbers(data, given, fresh)
-        return Applied(made, tuple(said), figures, (coding,), (coding.with_parameters("share", "value"),))
+        return Applied(made, tuple(said), figures, (coding,), (coding.with_parameters("quantile", "value"),))
 
     def _mechanism(self, names: tuple[str, ...], count: int) -> Mechanism:
-        given = {"share": self.share, "robust": self.robust, "value": self.value, "log": self.log, "records": count}
+        given = {
+            "quantile": self.quantile,
+            "robust": self.robust,
+            "value": self.value,
+            "log": self.log,
+            "records": count,
+        }
         return Mechanism("outlier coding", names, given, perturbs=count > 0)
 
     def _check(self, names: tuple[str, ...], values: Floats) -> None:
@@ -141,6 +147,6 @@ class CodeOutliers(CellStep):
     def _alike(self, values: Floats, extreme: Bools) -> Floats:
         """All extreme records get one value per variable."""
         if extreme.sum() < 2:
-            raise TacitaError("one record is extreme, and its mean would be what it has; choose a lower share.")
+            raise TacitaError("one record is extreme, and its mean would be what it has; choose a lower quantile.")
         codes = [centre(values[extreme, place], self.value) for place in range(values.shape[1])]
         return np.where(extreme[:, None], np.array(codes), values)

@@ -28,6 +28,7 @@ from tacita.protect.recode.regroup import (
     text_of,
 )
 from tacita.protect.step import Applied, CellStep, Context, present
+from tacita.protect.top_code import most_changed
 
 LEAST = 3
 """So many records a category must have if neither the step nor the policy says."""
@@ -98,8 +99,10 @@ class GroupRare(CellStep):
     least: Annotated[
         int | None, AtLeast(2), Doc("So many records a category must have; the policy's k unless given.")
     ] = None
-    share: Annotated[
-        float | None, Share(zero=False, one=False), Doc("Or so large a share of the records that have a value.")
+    least_share: Annotated[
+        float | None,
+        Share(zero=False, one=False),
+        Doc("Or so large a share of the records that have a value must have it."),
     ] = None
     into: Annotated[
         Any,
@@ -108,8 +111,10 @@ class GroupRare(CellStep):
     ] = "other"
 
     def __post_init__(self) -> None:
-        if self.least is not None and self.share is not None:
-            raise TacitaError("group_rare takes least (records) or share (of the records), not both; give one of them.")
+        if self.least is not None and self.least_share is not None:
+            raise TacitaError(
+                "group_rare takes least (records) or least_share (of the records), not both; give one of them."
+            )
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data without rare categories."""
@@ -131,6 +136,8 @@ class GroupRare(CellStep):
             if groups is not None:
                 before, after = len(column.plain), len(groups.values)
                 remarks.append(f"{name!r}: {check.counted(before, 'category', 'categories')} became {after:,}")
+                joined = np.bincount(groups.place)[groups.place] > 1
+                remarks += most_changed(name, int(column.counts[joined].sum()), int(column.counts.sum()), "joined")
                 fresh[name], known[name] = regrouped(data, name, column, groups)
         data = data.with_columns(fresh, known) if fresh else data
         recoding = Mechanism("recoding", self.variables, {"way": "rare categories together", "categories": sizes})
@@ -139,8 +146,8 @@ class GroupRare(CellStep):
     def _least(self, name: str, column: Column, context: Context) -> int:
         records = int(column.counts.sum())
         least = self.least or context.policy.k or LEAST
-        if self.share is not None:
-            least = math.ceil(Fraction(str(self.share)) * records)
+        if self.least_share is not None:
+            least = math.ceil(Fraction(str(self.least_share)) * records)
         if 0 < records < least:
             raise TacitaError(
                 f"column {name!r} has {check.counted(records, 'record')} with a value, fewer than least = {least}; "

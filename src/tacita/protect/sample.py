@@ -85,10 +85,12 @@ class Sample(Step):
     [20.0, 20.0, 20.0, 10.0, 10.0]
     """
 
-    share: Annotated[
-        float | None, Share(zero=False, one=False), Doc("The share of units that are drawn; or give `size`.")
+    fraction: Annotated[
+        float | None,
+        Share(zero=False, one=False),
+        Doc("The sampling fraction: the share of units that are drawn; or give `size`."),
     ] = None
-    size: Annotated[int | None, AtLeast(1), Doc("The number of units that are drawn; or give `share`.")] = None
+    size: Annotated[int | None, AtLeast(1), Doc("The number of units that are drawn; or give `fraction`.")] = None
     strata: Annotated[tuple[str, ...], Doc("Variables: units are drawn from each group that agrees in them.")] = ()
     allocation: Annotated[
         str, OneOf(ALLOCATIONS), Doc("How `size` is divided: by the size of strata, or as many from each.")
@@ -101,10 +103,10 @@ class Sample(Step):
     ] = None
 
     def __post_init__(self) -> None:
-        if (self.share is None) == (self.size is None):
-            raise TacitaError("sample takes either share (of the units) or size (their number); give one of them.")
-        if self.share is not None and self.allocation != "proportional":
-            raise TacitaError("allocation is for size; with share every stratum gives the same share.")
+        if (self.fraction is None) == (self.size is None):
+            raise TacitaError("sample takes either fraction (of the units) or size (their number); give one of them.")
+        if self.fraction is not None and self.allocation != "proportional":
+            raise TacitaError("allocation is for size; with fraction every stratum gives the same share.")
 
     @property
     def draws(self) -> bool:
@@ -135,7 +137,7 @@ class Sample(Step):
         if name is not None:
             made = made.with_columns({name: weights[rows] * factor[strata.unit[rows]]})
         figures = {"units": len(groups.first), "drawn": int(wanted.sum()), "strata": len(there), "raised": raised}
-        asked = {"share": self.share, "size": self.size, "strata": self.strata, "allocation": self.allocation}
+        asked = {"fraction": self.fraction, "size": self.size, "strata": self.strata, "allocation": self.allocation}
         sampling = Mechanism(
             "sampling", () if name is None else (name,), {**asked, "units": there, "drawn": wanted, **self._adjusted()}
         )
@@ -167,7 +169,7 @@ class Sample(Step):
     def _wanted(self, there: Ints) -> tuple[Ints, int]:
         """By stratum how many units are drawn, and how many strata would have had none."""
         every = int(there.sum())
-        size = max(round((self.share or 0.0) * every), len(there)) if self.size is None else self.size
+        size = max(round((self.fraction or 0.0) * every), len(there)) if self.size is None else self.size
         if size > every:
             raise TacitaError(f"size must be at most the {check.counted(every, 'unit')} of the file; got {size:,}.")
         if size < len(there):
@@ -175,7 +177,7 @@ class Sample(Step):
                 f"size must be at least the {check.counted(len(there), 'stratum', 'strata')}, or some would be gone; "
                 f"got {size:,}, or name fewer strata."
             )
-        quota = shares_of(size, there, self.allocation) if self.share is None else np.float64(self.share) * there
+        quota = shares_of(size, there, self.allocation) if self.fraction is None else np.float64(self.fraction) * there
         wanted = allocated(size, there, quota)
         return wanted, int((np.rint(quota) < 1).sum())
 

@@ -27,7 +27,7 @@ WORDS = ("threshold", "mean", "median")
 """What can replace coded values, besides a number or a text."""
 
 
-def quantile(values: NDArray[Any], share: float) -> float:
+def quantile(values: NDArray[Any], share: float | Fraction) -> float:
     """The smallest value that at least this share of the values do not exceed: one of them, never between two.
 
     >>> quantile(np.array([30, 10, 40, 20]), 0.5), quantile(np.array([30, 10, 40, 20]), 0.51)
@@ -72,7 +72,7 @@ class EndCode(CellStep):
     share: Annotated[
         float | None,
         Share(zero=False, one=False),
-        Doc("Or the limit is a quantile: this share of the records lies at or below it."),
+        Doc("Or the limit is set so that at most this share of the records that have a value is coded: 0.01 for 1 %."),
     ] = None
     value: Annotated[
         Any,
@@ -92,7 +92,9 @@ class EndCode(CellStep):
 
     def __post_init__(self) -> None:
         if (self.at is None) == (self.share is None):
-            raise TacitaError(f"{self.kind()} needs either at (a limit) or share (a quantile); give one of them.")
+            raise TacitaError(
+                f"{self.kind()} needs either at (a limit) or share (of the records to code); give one of them."
+            )
         if isinstance(self.at, Mapping) and sorted(self.at) != sorted(self.variables):
             raise TacitaError(f"at must have one limit for each of the variables; got it for {check.quoted(self.at)}.")
         if self.together and self.value == "threshold":
@@ -108,8 +110,8 @@ class EndCode(CellStep):
         return beyond
 
     @abstractmethod
-    def _quantile(self, values: NDArray[Any], share: float) -> float:
-        """The limit that a share of the values keeps."""
+    def _quantile(self, values: NDArray[Any], share: Fraction) -> float:
+        """The nearest value that this share of the values does not go beyond."""
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with coded variables."""
@@ -131,6 +133,7 @@ class EndCode(CellStep):
                 if variable is not None:
                     known[name] = variable
                 remarks += few_share(name, sharing, context.policy.k)
+                remarks += most_changed(name, counts[name], int(columns[name].there.sum()))
         data = data.with_columns(fresh, known) if fresh else data
         coding = self._mechanism(counts)
         return Applied(
@@ -147,7 +150,7 @@ class EndCode(CellStep):
             limit: float = self.at[name] if isinstance(self.at, Mapping) else self.at
             return limit
         values = column.values[column.there]
-        return self._quantile(values, self.share) if len(values) else 0.0
+        return self._quantile(values, 1 - Fraction(str(self.share))) if len(values) else 0.0
 
     def _check_count(self, name: str, count: int) -> None:
         least = self.least if self.least is not None else 2 if self.value in ("mean", "median") else 1
@@ -201,7 +204,8 @@ class TopCode(EndCode):
     coded, a value that equals it is not. The mean keeps the total of the variable. A code that fewer than k records
     share is remarked in the log: the mean of one value is that value.
 
-    `share=0.99` takes the 0.99 quantile for limit: the smallest value that at least 99 of 100 records do not exceed.
+    `share=0.01` codes at most 1 record in 100: the limit is the 0.99 quantile, the smallest value that at least 99 of 100
+    records do not exceed. A step that codes more than half of the records says so.
     With `together=True` all variables of a record are coded where one of them is above its limit.
 
     >>> import tacita as tc, polars as pl
@@ -213,7 +217,7 @@ class TopCode(EndCode):
 
     top: ClassVar[bool] = True
 
-    def _quantile(self, values: NDArray[Any], share: float) -> float:
+    def _quantile(self, values: NDArray[Any], share: Fraction) -> float:
         return quantile(values, share)
 
 
@@ -222,7 +226,7 @@ class BottomCode(EndCode):
     """Replace numbers below a limit: by the limit, by the mean or median of those below it, or by a category.
 
     As `TopCode`, at the other end: `share=0.01` takes for limit the greatest value that at least 99 of 100 records
-    reach, so that at most one record in 100 is coded.
+    reach.
 
     >>> import tacita as tc, polars as pl
     >>> firms = pl.DataFrame({"profit": [-900.0, -700.0, 10.0, 25.0], "nace": ["A", "A", "B", "B"]})
@@ -233,10 +237,17 @@ class BottomCode(EndCode):
 
     top: ClassVar[bool] = False
 
-    def _quantile(self, values: NDArray[Any], share: float) -> float:
-        rank = max(1, math.ceil((1 - Fraction(str(share))) * len(values)))
+    def _quantile(self, values: NDArray[Any], share: Fraction) -> float:
+        rank = max(1, math.ceil(share * len(values)))
         found: float = np.partition(values, len(values) - rank)[len(values) - rank].item()
         return found
+
+
+def most_changed(name: str, changed: int, records: int, how: str = "coded") -> list[str]:
+    """What the log says where more than half of the records that have a value were changed: few are meant to be."""
+    if 2 * changed <= records:
+        return []
+    return [f"{name!r}: {changed:,} of the {records:,} records that have a value were {how}, more than half"]
 
 
 def few_share(name: str, sharing: int, k: int | None) -> list[str]:

@@ -104,16 +104,16 @@ class RankSwap(CellStep):
 
     >>> import tacita as tc, polars as pl
     >>> firms = pl.DataFrame({"nace": ["A"] * 8, "turnover": [10, 20, 30, 40, 50, 60, 70, None]})
-    >>> plan = tc.Plan([RankSwap("turnover", share=0.3)])
+    >>> plan = tc.Plan([RankSwap("turnover", window=0.3)])
     >>> plan.apply(firms, tc.Scenario(keys=["nace"]), seed=1).data.table["turnover"].to_list()
     [10, 40, 50, 20, 30, 70, 60, None]
     """
 
     variables: Annotated[tuple[str, ...], NotEmpty(), Doc("The variables, which must hold numbers.")]
-    share: Annotated[
+    window: Annotated[
         float | None,
         Share(zero=False),
-        Doc("How far a value may move: this share of the values, as 0.05, in ranks."),
+        Doc("How far a value may move, in ranks, as a share of the number of values: 0.05."),
     ] = None
     correlation: Annotated[
         float | None,
@@ -134,9 +134,9 @@ class RankSwap(CellStep):
     ] = "mean"
 
     def __post_init__(self) -> None:
-        given = [each for each in (self.share, self.correlation, self.subset_means) if each is not None]
+        given = [each for each in (self.window, self.correlation, self.subset_means) if each is not None]
         if len(given) != 1:
-            raise TacitaError("rank_swap needs one of share, correlation and subset_means; give one of them.")
+            raise TacitaError("rank_swap needs one of window, correlation and subset_means; give one of them.")
         if self.top + self.bottom >= 1:
             raise TacitaError("top and bottom must leave values to swap; choose shares of less than 1 together.")
 
@@ -157,7 +157,7 @@ class RankSwap(CellStep):
             fresh[name] = self._column(data, table, column, there, swapped)
             figures[name] = swapped.figures
             remarks += self._remarks(name, swapped, context.policy.k)
-        asked = {"share": self.share, "correlation": self.correlation, "subset_means": self.subset_means}
+        asked = {"window": self.window, "correlation": self.correlation, "subset_means": self.subset_means}
         given = {"method": "rank swapping", **{what: value for what, value in asked.items() if value is not None}}
         tails = {"top": self.top, "bottom": self.bottom, "tails": self.tails} if self.top or self.bottom else {}
         swapping = Mechanism("swapping", table.names, {**given, **tails, "found": figures}, perturbs=True)
@@ -168,8 +168,8 @@ class RankSwap(CellStep):
         count = len(values)
         ranks = ranked(values, record, whole_part(self.bottom, count), whole_part(self.top, count), draws)
         coded = with_tail_means(values, ranks) if self.tails == "mean" else values
-        window = whole_part(self.share, count) if self.share is not None else 0
-        if self.share is None and count:
+        window = whole_part(self.window, count) if self.window is not None else 0
+        if self.window is None and count:
             middle = ranks.middle
             limit = self._limit(values, coded)
             window = widest_window(values[middle], record[middle], limit, draws.step("trials"), progress)
@@ -206,12 +206,12 @@ class RankSwap(CellStep):
         found, tails = swapped.figures, swapped.figures["tails"]
         said = []
         if not found["swapped"]:
-            narrow = "share" if self.share is not None else "subset_means"
+            narrow = "window" if self.window is not None else "subset_means"
             way_out = "a lower correlation" if self.correlation is not None else f"a greater {narrow}"
             said.append(f"{name!r}: nothing swapped, since no value may move by a rank; choose {way_out}")
         elif k is not None and found["window"] < k:
             said.append(f"{name!r}: values move by fewer than k = {k} ranks, which protects little")
-        elif self.share is None:
+        elif self.window is None:
             said.append(f"{name!r}: values move by up to {found['window']:,} of {found['values']:,} ranks")
         sizes = {end: whole_part(getattr(self, end), found["values"]) for end in ("bottom", "top")}
         none = [end for end, size in sizes.items() if getattr(self, end) and not size]

@@ -13,7 +13,7 @@ from tacita.parameters import Doc, Shape
 from tacita.protect.recode.argus_scheme import Range, load_scheme, parse_scheme, scheme_places, whole_codes
 from tacita.protect.recode.hierarchies.table import as_text
 from tacita.protect.recode.regroup import is_number
-from tacita.protect.recode.ways.new_values import Labels, Unmatched, targeted
+from tacita.protect.recode.ways.new_values import Labels, Unmatched, targeted, unknown_values
 from tacita.protect.recode.ways.way import Grouping, Source, Way, absent
 
 
@@ -74,10 +74,12 @@ class ArgusScheme(Way):
         fresh: dict[str, Any] = dict(zip(new, whole or new, strict=True))
         targets = {code: None if at is None else fresh[at.target] for code, at in zip(codes, places, strict=True)}
         found = targeted(source, targets, self.labels, self.unmatched, "scheme")
+        single = dict.fromkeys(each.low for each in scheme.ranges if each.low == each.high)
+        found = found.with_remark(unknown_values(source, single, "scheme"))
         if found.groups is None or not scheme.missing:
             return found
         declared = _new_missing(source, [fresh[code] for code in scheme.missing])
-        return Grouping(found.groups._replace(declared=declared), found.remark)
+        return found._replace(groups=found.groups._replace(declared=declared))
 
 
 def _check_not_declared(source: Source, ranges: Iterable[Range]) -> None:

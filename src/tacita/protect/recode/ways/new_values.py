@@ -14,6 +14,8 @@ from tacita.protect.recode.hierarchies.table import as_text
 from tacita.protect.recode.regroup import gathered, is_number, joined_labels
 from tacita.protect.recode.ways.way import Grouping, Source, Way, absent
 
+SHOWN = 5
+"""So many values that do not occur are named."""
 Pairs = tuple[tuple[Any, Any], ...]
 """Old and new values, or values and labels."""
 
@@ -74,6 +76,17 @@ def targeted(source: Source, targets: Mapping[Any, Any], labels: Pairs, unmatche
     return Grouping(groups._replace(given=True), remark)
 
 
+def unknown_values(source: Source, named: Iterable[Any], way: str) -> str:
+    """A remark on old values that a way names and that neither occur nor have a label: mistyped, most likely."""
+    known = {as_text(value) for value in (*source.code_list, *source.declared)}
+    unknown = [value for value in named if as_text(value) not in known]
+    if not unknown:
+        return ""
+    shown = f"{check.quoted(unknown[:SHOWN])}{' and others' if len(unknown) > SHOWN else ''}"
+    does = "does" if len(unknown) == 1 else "do"
+    return f"{check.counted(len(unknown), 'value')} of the {way} {does} not occur: {shown}"
+
+
 def own_labels(labels: Pairs, values: Iterable[Any]) -> dict[Any, str]:
     """The labels that a way gives, of the values that there are."""
     by_text = {as_text(value): value for value in values}
@@ -109,4 +122,5 @@ class NewValues(Way):
                 f"{check.quoted(wrong)}."
             )
         targets = {code: by_text.get(as_text(code)) for code in source.code_list}
-        return targeted(source, targets, self.labels, self.unmatched, "mapping")
+        found = targeted(source, targets, self.labels, self.unmatched, "mapping")
+        return found.with_remark(unknown_values(source, [old for old, _ in self.mapping], "mapping"))

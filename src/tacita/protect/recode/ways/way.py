@@ -71,6 +71,10 @@ class Grouping(NamedTuple):
     """None: nothing changes."""
     remark: str = ""
 
+    def with_remark(self, other: str) -> Grouping:
+        """The same with a further remark."""
+        return self._replace(remark="; ".join(text for text in (self.remark, other) if text))
+
 
 @dataclass(frozen=True)
 class Way(ABC):
