@@ -61,10 +61,11 @@ def test_a_key_of_many_values_is_named_with_a_recode() -> None:
     ages = pl.DataFrame({"age": list(range(60)), "sex": [1, 2] * 30})
     assert told(ages, Scenario(keys=["age", "sex"])) == (
         "key 'age' has 60 different values; without it 0 of 60 unique records would be unique: recode it, for example "
-        "into classes of 5 or 10.",
+        "into classes of 5 or 10, or by their first digits if its numbers are codes.",
     )
     assert told(ages, Scenario(keys=["age"])) == (
-        "key 'age' has 60 different values; 60 records are unique: recode it, for example into classes of 5 or 10.",
+        "key 'age' has 60 different values; 60 records are unique: recode it, for example into classes of 5 or 10, or by "
+        "their first digits if its numbers are codes.",
     )
     jobs = ages.select(job=pl.col("age").cast(pl.String))
     assert told(jobs, Scenario(keys=["job"])) == (
@@ -73,10 +74,21 @@ def test_a_key_of_many_values_is_named_with_a_recode() -> None:
     )
 
 
+def test_codes_that_are_numbers_have_no_width() -> None:
+    """Sixty codes of occupations, declared nominal, labelled or measured: only what is measured has classes."""
+    jobs = pl.DataFrame({"job": [1100 + 7 * i for i in range(60)]})
+    who = Scenario(keys=["job"])
+    for known in (Variable(scale="nominal"), Variable(value_labels={1100: "chiefs"})):
+        (text,) = told(Data.of(jobs, {"job": known}), who)
+        assert text.endswith("for example to the next higher level of its code list, or group its rare values.")
+    (text,) = told(Data.of(jobs, {"job": Variable(scale="numeric")}), who)
+    assert text.endswith("for example into classes of 5 or 10.")
+
+
 def test_a_blank_category_does_not_make_numbers_text() -> None:
     frame = pl.DataFrame({"age": [*range(60), None]})
     (text,) = told(frame, Scenario(keys=["age"], not_applicable={"age": [""]}))
-    assert text.endswith("recode it, for example into classes of 5 or 10.")
+    assert "recode it, for example into classes of 5 or 10" in text
 
 
 def test_many_values_that_single_nobody_out_are_fine() -> None:
@@ -111,7 +123,8 @@ def test_repeated_persons(persons: list[int | None], start: str) -> None:
 
 FOLLOWS = (
     "key 'job' is blank exactly where 'age' has certain values: an intruder knows that it does not apply; declare "
-    "not_applicable = {'job': ['']} so that the blank is a category."
+    "not_applicable = {'job': ['']} so that the blank is a category, and give it a code by Recode('job', mapping={'': 'not "
+    "applicable'}) before Suppress, which else leaves this key as it is."
 )
 
 

@@ -25,7 +25,7 @@ to put the risk too low."""
 
 def cautions_of(table: KeyTable, data: Data, scenario: Scenario) -> tuple[str, ...]:
     """All cautions about a key table."""
-    found = [*table.cautions, *unreliable_estimates(table), *underestimated_risk(table), *detailed_keys(table)]
+    found = [*table.cautions, *unreliable_estimates(table), *underestimated_risk(table), *detailed_keys(table, data)]
     found += [*units_counted(table, data, scenario), *possibly_not_applicable(table), *constant_keys(table)]
     return (*found, *missing_codes_seen(table, data), *spelled_alike(table))
 
@@ -57,7 +57,7 @@ def underestimated_risk(table: KeyTable) -> Iterator[str]:
         )
 
 
-def detailed_keys(table: KeyTable) -> Iterator[str]:
+def detailed_keys(table: KeyTable, data: Data) -> Iterator[str]:
     """Keys of very many values that make most records unique: name them, and the recode to try."""
     unique = table.sample_count < 2
     uniques = int(table.records[unique].sum())
@@ -72,13 +72,15 @@ def detailed_keys(table: KeyTable) -> Iterator[str]:
             effect = f"without it {without:,} of {uniques:,} unique records would be unique"
         else:
             effect = f"{uniques:,} records are unique"
-        yield f"key {name!r} has {values:,} different values; {effect}: recode it, {_recode(table.values[place])}."
+        yield f"key {name!r} has {values:,} different values; {effect}: recode it, {_recode(name, data)}."
 
 
-def _recode(values: tuple[object, ...]) -> str:
-    # A blank that is a category is the text '' beside numbers too.
-    if all(isinstance(value, int | float) for value in values if value != ""):
-        return "for example into classes of 5 or 10"
+def _recode(name: str, data: Data) -> str:
+    """What to try: classes for what is measured; codes have no width, even where they are numbers."""
+    declared = data.variable(name).scale
+    if declared == "numeric" or (data.scale(name) == "numeric" and not data.variable(name).value_labels):
+        unless = "" if declared else ", or by their first digits if its numbers are codes"
+        return f"for example into classes of 5 or 10{unless}"
     return "for example to the next higher level of its code list, or group its rare values"
 
 
@@ -125,7 +127,9 @@ def possibly_not_applicable(table: KeyTable) -> Iterator[str]:
                 continue
             yield (
                 f"key {name!r} is blank exactly where {cause!r} has certain values: an intruder knows that it does not "
-                f"apply; declare not_applicable = {{{name!r}: ['']}} so that the blank is a category."
+                f"apply; declare not_applicable = {{{name!r}: ['']}} so that the blank is a category, and give it a "
+                f"code by Recode({name!r}, mapping={{'': 'not applicable'}}) before Suppress, which else leaves this "
+                f"key as it is."
             )
             break
 

@@ -204,8 +204,8 @@ class TopCode(EndCode):
     coded, a value that equals it is not. The mean keeps the total of the variable. A code that fewer than k records
     share is remarked in the log: the mean of one value is that value.
 
-    `share=0.01` codes at most 1 record in 100: the limit is the 0.99 quantile, the smallest value that at least 99 of 100
-    records do not exceed. A step that codes more than half of the records says so.
+    `share=0.01` codes at most 1 record in 100: the limit is the 0.99 quantile, the smallest value that at least 99 of
+    100 records do not exceed. A step that codes more than half of the records says so.
     With `together=True` all variables of a record are coded where one of them is above its limit.
 
     >>> import tacita as tc, polars as pl

@@ -238,7 +238,8 @@ def _recoded_codes(codes: tuple[Any, ...], before: Data, after: Data, name: str)
     old, new, known = frame.coded(before.table, name), frame.coded(after.table, name), after.variable(name)
     had, has = old.codes[was], new.codes[now]
     place_of = {value: place for place, value in enumerate(old.values, start=1)}
-    places = {code: place_of[code] for code in codes if code in place_of}
+    # A blank that stands for not applicable is no value: its place is 0.
+    places = {code: place_of.get(code, 0) for code in codes if code in place_of or code == ""}
     others = set(has[~np.isin(had, list(places.values()))].tolist())
     recoded: list[Any] = []
     for code in codes:
@@ -246,7 +247,10 @@ def _recoded_codes(codes: tuple[Any, ...], before: Data, after: Data, name: str)
         values = {at: new.values[at - 1] for at in became if at > 0}
         kept = [value for at, value in values.items() if at not in others or known.is_missing(value)]
         # A number stays the one that the scenario has: 99 of a column of decimal numbers is 99.
-        recoded += [code if value == code else value for value in kept] or [code]
+        recoded += [code if value == code else value for value in kept]
+        # A code that went into another one is nobody's any more; one that nobody had stays declared.
+        if not became or code in new.values or (code == "" and 0 in became):
+            recoded.append(code)
     return tuple(dict.fromkeys(recoded))
 
 

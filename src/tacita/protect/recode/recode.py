@@ -16,7 +16,7 @@ from tacita.declared import plain_value
 from tacita.mechanism import Mechanism
 from tacita.parameters import Doc, NotEmpty, Shape
 from tacita.protect.recode.hierarchies.table import as_text
-from tacita.protect.recode.regroup import Column, Groups, column_of, regrouped, text_of
+from tacita.protect.recode.regroup import Column, Groups, column_of, gathered, regrouped, text_of, with_blanks_as
 from tacita.protect.recode.ways import WAYS, Way
 from tacita.protect.recode.ways.way import Source, absent
 from tacita.protect.step import Applied, CellStep, Context, present
@@ -143,26 +143,44 @@ class Recode(CellStep):
         fresh, known, remarks = {}, {}, []
         for at, name in enumerate(present(self, self.variables, data)):
             context.progress(at / len(self.variables), self.label)
-            given = self._opened(data, name)
-            column = column_of(given, name)
+            given, column, codes = self._opened(data, name)
             if not column.plain:
                 continue
             ascending = data.scale(name) in ("ordinal", "numeric")
             found = self.way.grouping(Source(name, column, given.variable(name), ascending))
             if found.remark:
                 remarks.append(f"{name!r}: {found.remark}")
-            if found.groups is not None:
-                _check_names(name, found.groups, column.declared, self.as_codes)
-                fresh[name], recoded = regrouped(given, name, column, found.groups, as_codes=self.as_codes)
-                known[name] = _apart(recoded, column, data.variable(name).not_applicable, fresh[name])
+            groups = found.groups
+            if groups is None and self._code_for_blanks(data, name) is not None:
+                groups = gathered(column.plain, {}, ascending=ascending)._replace(given=True)
+            if groups is not None:
+                _check_names(name, groups, column.declared, self.as_codes)
+                fresh[name], recoded = regrouped(given, name, column, groups, as_codes=self.as_codes)
+                known[name] = _apart(recoded, column, codes, fresh[name])
         recoding = (Mechanism("recoding", self.variables, {"way": self.way.name}),)
         return Applied(data.with_columns(fresh, known) if fresh else data, tuple(remarks), {}, recoding, recoding)
 
-    def _opened(self, data: Data, name: str) -> Data:
-        """The data, with codes for not applicable that the way names as values like any other."""
-        known, named = data.variable(name), self.way.named_codes
-        left = tuple(code for code in known.not_applicable if code == "" or as_text(code) not in named)
-        return replace(data, variables={**data.variables, name: replace(known, not_applicable=left)})
+    @property
+    def adds_missing(self) -> bool:
+        """A mapping may give a code to blanks that stand for not applicable."""
+        return self.way.code_for_blanks is not None
+
+    def _code_for_blanks(self, data: Data, name: str) -> Any:
+        """The code that blanks get; None where none is given, or where a blank is missing and so has no value."""
+        code = self.way.code_for_blanks
+        return code if code is not None and "" in data.variable(name).not_applicable else None
+
+    def _opened(self, data: Data, name: str) -> tuple[Data, Column, tuple[Any, ...]]:
+        """The data, with codes for not applicable that the way names as values like any other; the values, blanks that
+        get a code with it; and all codes for not applicable."""
+        known, named, blank = data.variable(name), self.way.named_codes, self._code_for_blanks(data, name)
+        codes = known.not_applicable
+        if blank is not None:
+            codes = tuple(dict.fromkeys(blank if code == "" else code for code in codes))
+        left = tuple(code for code in codes if code in ("", blank) or as_text(code) not in named)
+        opened = replace(data, variables={**data.variables, name: replace(known, not_applicable=left)})
+        column = column_of(opened, name)
+        return opened, column if blank is None else with_blanks_as(column, blank), codes
 
 
 def _signature() -> inspect.Signature:

@@ -89,6 +89,18 @@ def column_of(data: Data, name: str) -> Column:
     return Column(codes, values, declared)
 
 
+def with_blanks_as(column: Column, code: Any) -> Column:
+    """The same with a code in place of blanks, declared like theirs: they are not applicable, not missing.
+
+    >>> with_blanks_as(Column(np.array([1, 0], dtype=np.uint32), ("a",), ()), "none")[1:]
+    (('a', 'none'), ('none',))
+    """
+    values = column.values if code in column.values else (*column.values, code)
+    place = np.uint32(values.index(code) + 1)
+    codes = np.where(column.codes == 0, place, column.codes)
+    return Column(codes, values, tuple(dict.fromkeys([*column.declared, code])))
+
+
 def text_of(value: Any) -> str:
     """A value as text: texts as they are, 7 for 7.0."""
     return value if isinstance(value, str) else as_text(value)

@@ -206,7 +206,12 @@ def _household_limit(
 def _never_suppressed(keys: tuple[str, ...], data: Data) -> tuple[int, tuple[str, ...]]:
     """Keys in which a missing value already means something else, that the question does not apply; and a remark."""
     names = [name for name in keys if "" in data.variable(name).not_applicable]
-    said = f"not suppressed, since a blank there means not applicable: {check.quoted(names)}" if names else ""
+    said = (
+        f"not suppressed, since a blank there means not applicable: {check.quoted(names)}; give blanks a code "
+        f"first, as Recode({names[0]!r}, mapping={{'': 'not applicable'}})"
+        if names
+        else ""
+    )
     return bits(keys.index(name) for name in names), ((said,) if said else ())
 
 

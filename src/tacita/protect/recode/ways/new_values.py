@@ -112,9 +112,14 @@ class NewValues(Way):
         """The old values."""
         return frozenset(as_text(old) for old, _ in self.mapping)
 
+    @property
+    def code_for_blanks(self) -> Any:
+        """The target of a blank, as in {"": "not applicable"}."""
+        return next((new for old, new in self.mapping if old == ""), None)
+
     def grouping(self, source: Source) -> Grouping:
         """The target of every value."""
-        by_text = {as_text(old): new for old, new in self.mapping}
+        by_text = {as_text(old): new for old, new in self.mapping if old != ""}
         wrong = [code for code in source.declared if as_text(code) in by_text]
         if wrong:
             raise TacitaError(
@@ -123,4 +128,4 @@ class NewValues(Way):
             )
         targets = {code: by_text.get(as_text(code)) for code in source.code_list}
         found = targeted(source, targets, self.labels, self.unmatched, "mapping")
-        return found.with_remark(unknown_values(source, [old for old, _ in self.mapping], "mapping"))
+        return found.with_remark(unknown_values(source, [old for old, _ in self.mapping if old != ""], "mapping"))

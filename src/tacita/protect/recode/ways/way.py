@@ -103,6 +103,11 @@ class Way(ABC):
         """Old values that it names one by one, as texts."""
         return frozenset()
 
+    @property
+    def code_for_blanks(self) -> Any:
+        """The code that blanks get where they stand for not applicable; None: they stay."""
+        return None
+
     def given(self) -> dict[str, Any]:
         """The parameters that differ from their defaults."""
         values = {each.name: getattr(self, each.name) for each in self.parameters()}
