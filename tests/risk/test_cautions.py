@@ -64,8 +64,8 @@ def test_a_key_of_many_values_is_named_with_a_recode() -> None:
         "into classes of 5 or 10, or by their first digits if its numbers are codes.",
     )
     assert told(ages, Scenario(keys=["age"])) == (
-        "key 'age' has 60 different values; 60 records are unique: recode it, for example into classes of 5 or 10, or by "
-        "their first digits if its numbers are codes.",
+        "key 'age' has 60 different values; 60 records are unique: recode it, for example into classes of 5 or 10, or "
+        "by their first digits if its numbers are codes.",
     )
     jobs = ages.select(job=pl.col("age").cast(pl.String))
     assert told(jobs, Scenario(keys=["job"])) == (
@@ -123,8 +123,8 @@ def test_repeated_persons(persons: list[int | None], start: str) -> None:
 
 FOLLOWS = (
     "key 'job' is blank exactly where 'age' has certain values: an intruder knows that it does not apply; declare "
-    "not_applicable = {'job': ['']} so that the blank is a category, and give it a code by Recode('job', mapping={'': 'not "
-    "applicable'}) before Suppress, which else leaves this key as it is."
+    "not_applicable = {'job': ['']} so that the blank is a category, and give it a code by Recode('job', mapping={'': "
+    "'not applicable'}) before Suppress, which else leaves this key as it is."
 )
 
 
