@@ -25,6 +25,8 @@ from tacita.result import Result
 from tacita.scenario import Scenario, checked, with_codes
 
 GROUP = "tacita.measures"
+GENTLER = "milder steps on the variables that lost most: fewer classes joined, less noise, fewer cells suppressed"
+"""What brings a loss within its limit."""
 
 
 class Indexed(NamedTuple):
@@ -135,6 +137,8 @@ class Limit:
     """Whether the limit is the least value allowed, not the greatest."""
     void: float | Literal["records"] | None = None
     """From which limit on every file keeps it: a number, or the number of its records; None: there is no such limit."""
+    moved_by: str = ""
+    """Which kinds of steps bring the figure within a limit, in words; empty: none is known."""
 
     def is_void(self, limit: float, records: int) -> bool:
         """Whether every file of so many records keeps a limit, so that it says nothing.
@@ -159,14 +163,14 @@ def needed_text(need: str) -> str:
     return NEEDED.get(need, f"{need}=... in the scenario")
 
 
-def at_least(figure: str, words: str, void: float | None = None) -> Limit:
-    """A limit that a figure must reach; every file reaches `void`."""
-    return Limit(figure, words, least=True, void=void)
+def at_least(figure: str, words: str, void: float | None = None, moved_by: str = "") -> Limit:
+    """A limit that a figure must reach; every file reaches `void`, and steps that it is `moved_by` raise it."""
+    return Limit(figure, words, least=True, void=void, moved_by=moved_by)
 
 
-def at_most(figure: str, words: str, void: float | Literal["records"] | None = None) -> Limit:
-    """A limit that a figure must not exceed; no file exceeds `void`."""
-    return Limit(figure, words, least=False, void=void)
+def at_most(figure: str, words: str, void: float | Literal["records"] | None = None, moved_by: str = "") -> Limit:
+    """A limit that a figure must not exceed; no file exceeds `void`, and steps that it is `moved_by` lower it."""
+    return Limit(figure, words, least=False, void=void, moved_by=moved_by)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import html
 import importlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -43,6 +43,29 @@ class Verdict:
         """The verdict as plain numbers and texts."""
         plain_fields = ("name", "limit", "value", "holds", "why", "about")
         return {name: getattr(self, name) for name in plain_fields}
+
+
+@dataclass(frozen=True)
+class Repair:
+    """What would make a limit of the policy hold that a file does not keep: worked out from the file, not guessed."""
+
+    name: str
+    """The verdict that it is for."""
+    text: str
+    """What to do, and how much of the file it concerns, in one clause without a full stop."""
+    step: str | None = None
+    """The step that makes the limit hold, as plan files call it; None: no single step is known to."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Its parameters."""
+    records: int | None = None
+    """How many records it concerns."""
+    cells: int | None = None
+    """How many cells it changes at least; None: not known before it is done."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The repair as plain numbers and texts."""
+        given = {"name": self.name, "text": self.text, "step": self.step, "parameters": dict(self.parameters)}
+        return given | {"records": self.records, "cells": self.cells}
 
 
 def all_hold(verdicts: Iterable[Verdict]) -> bool:
@@ -192,6 +215,19 @@ class Result(ABC):
         value = measure.limited_value(self, limited.options)
         holds, why = measure.limit.judged(measure.name, value, limited.limit, measure.kind)
         return (Verdict(limited.name, limited.limit, value, holds, why, measure.kind),)
+
+    def repair(self, policy: Any) -> Repair | None:
+        """What would make the policy's limit on this measure hold; asked only where it does not.
+
+        By default the kinds of steps that move it, as the measure declares them, and how many records break the limit.
+        """
+        measure = self.measure
+        if measure is None or measure.limit is None or not measure.limit.moved_by:
+            return None
+        unsafe = self.unsafe_records(policy)
+        records = None if unsafe is None else int(unsafe.sum())
+        which = "" if records is None else f"{check.counted(records, 'record')} to protect further: "
+        return Repair(measure.name, f"{which}{measure.limit.moved_by}", records=records)
 
     def unsafe_records(self, policy: Any) -> Any:
         """By record whether it breaks the policy's limit, as booleans in the order of the file; None: not defined."""

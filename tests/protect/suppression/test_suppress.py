@@ -30,11 +30,11 @@ def violating(data: object, who: tc.Scenario, k: int, keys: list[str] | None = N
 @pytest.mark.parametrize("rule", ["one_way", "wildcard", "own_category", "partial(0.5)"])
 def test_k_comes_from_the_policy_and_the_rule_from_the_scenario(rule: str) -> None:
     who = tc.Scenario(keys=KEYS, missing=rule)
-    for policy in (None, tc.Policy(k=5)):
+    for policy in (tc.Policy(risk=None, rate=None), tc.Policy(k=5, risk=None, rate=None)):
         release = applied(tc.Suppress(), who, policy)
         assert not violating(release, who, release.policy.k or 0).any()
         assert release.changes[0].figures["rule"] == rule
-    assert violating(applied(tc.Suppress(), who), who, 5).any()
+    assert violating(applied(tc.Suppress(), who, tc.Policy(risk=None, rate=None)), who, 5).any()
 
 
 def test_the_log_tells_cells_and_records_of_both_kinds() -> None:
@@ -77,12 +77,16 @@ def test_the_log_accounts_for_every_unsafe_record(keys: list[tuple[int, int]], r
 def test_importance() -> None:
     ranks = {"region": 4, "sex": 1, "age": 2, "citizenship": 3}
     who = tc.Scenario(keys=KEYS)
-    first = applied(tc.Suppress(importance=ranks), who).changes[0].suppressed
-    last = applied(tc.Suppress(importance={name: 5 - rank for name, rank in ranks.items()}), who).changes[0].suppressed
+    first = applied(tc.Suppress(k=3, importance=ranks), who).changes[0].suppressed
+    last = (
+        applied(tc.Suppress(k=3, importance={name: 5 - rank for name, rank in ranks.items()}), who)
+        .changes[0]
+        .suppressed
+    )
     assert first.get("region", 0) > last.get("region", 0)
     assert first.get("sex", 0) < last.get("sex", 0)
-    by_suda = applied(tc.Suppress(importance="suda"), who)
-    given = applied(tc.Suppress(importance=tc.risk.suda(DATA, who).importance()), who)
+    by_suda = applied(tc.Suppress(k=3, importance="suda"), who)
+    given = applied(tc.Suppress(k=3, importance=tc.risk.suda(DATA, who).importance()), who)
     assert by_suda.data.table.equals(given.data.table)
 
 
@@ -144,28 +148,30 @@ def test_ghosts_follow() -> None:
 
 
 def test_household_variables_go_for_everybody() -> None:
-    release = applied(tc.Suppress(importance={"region": 4, "sex": 1, "age": 2, "citizenship": 1}))
+    release = applied(tc.Suppress(k=3, importance={"region": 4, "sex": 1, "age": 2, "citizenship": 1}))
     gone = pl.DataFrame({"household": DATA.table["household"], "gone": release.data.missing("region")})
     assert gone["gone"].any()
     assert gone.group_by("household").agg(pl.col("gone").n_unique())["gone"].max() == 1
     assert release.changes[0].figures["touched_with_household"] > 0
     assert "only because housemates need it" in str(release)
     assert not violating(release, WHO, 3).any()
-    apart = applied(tc.Suppress(importance={"region": 4, "sex": 1, "age": 2, "citizenship": 1}, household_variables=[]))
+    apart = applied(
+        tc.Suppress(k=3, importance={"region": 4, "sex": 1, "age": 2, "citizenship": 1}, household_variables=[])
+    )
     assert apart.changes[0].figures["touched_with_household"] == 0
 
 
 def test_only_some_records() -> None:
     who = tc.Scenario(keys=KEYS)
     some = DATA.with_columns({"chosen": np.arange(len(DATA)) % 2})
-    release = tc.Plan([tc.Suppress(only="chosen")]).apply(some, who)
+    release = tc.Plan([tc.Suppress(k=3, only="chosen")]).apply(some, who)
     chosen = some.numbers("chosen") > 0
     still = violating(release, who, 3)
     assert not still[chosen].any()
     assert still[~chosen].any()
     assert release.changes[0].figures["left"] == still.sum()
     assert f"{still.sum():,} records outside `only` still unsafe" in str(release)
-    by_number = tc.Suppress(only=some.record[chosen])
+    by_number = tc.Suppress(k=3, only=some.record[chosen])
     assert tc.Plan([by_number]).apply(some, who).data.table.equals(release.data.table)
 
 
@@ -272,7 +278,7 @@ def test_bad_parameters(options: dict[str, object], message: str) -> None:
 @pytest.mark.parametrize(
     ("step", "who", "policy", "message"),
     [
-        (tc.Suppress(), WHO, tc.Policy(k=None), "the policy has no k; pass k=3 to the step."),
+        (tc.Suppress(), WHO, tc.Policy(k=None, risk=None, rate=None), "the policy has no k; pass k=3 to the step."),
         (tc.Suppress(importance={"size": 1}), WHO, None, "importance must be of keys; 'size' not among 'region', "),
         (tc.Suppress(combs=[7]), WHO, None, "combs must be sizes up to the 4 keys; got 7."),
         (tc.Suppress(strata=["rregion"]), WHO, None, "strata not in the data: 'rregion'. Did you mean 'region'?"),

@@ -35,7 +35,7 @@ from tacita.loss.distributions.association import (
     mutual_information,
 )
 from tacita.loss.measured import none_for_nan
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import GENTLER, at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc, Share
 from tacita.progress import Progress, no_progress
 from tacita.result import Result, Table, number
@@ -169,7 +169,7 @@ class AssociationLoss(Result):
     files=2,
     called_for="comparison",
     kind="loss",
-    limit=at_most("mean", "the mean difference of associations"),
+    limit=at_most("mean", "the mean difference of associations", moved_by=GENTLER),
     missing=own_rule("A missing category is one of its own; missing numbers are left out."),
 )
 def association_loss(

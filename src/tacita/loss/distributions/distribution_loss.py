@@ -23,7 +23,7 @@ from tacita.loss.both_files import (
 )
 from tacita.loss.common_classes import class_weights, common_classes
 from tacita.loss.measured import none_for_nan
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import GENTLER, at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
 from tacita.result import Percent, Result, Table, number
@@ -190,7 +190,7 @@ class DistributionLoss(Result):
     files=2,
     called_for="comparison",
     kind="loss",
-    limit=at_most("mean", "the mean loss of the distributions"),
+    limit=at_most("mean", "the mean loss of the distributions", moved_by=GENTLER),
     missing=own_rule("A missing value is a category of its own."),
 )
 def distribution_loss(

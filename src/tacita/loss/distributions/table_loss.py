@@ -18,7 +18,7 @@ from tacita.keys.source import combined
 from tacita.loss.both_files import Both, Weighted, both_files, both_numeric, scenario_variables
 from tacita.loss.common_classes import Classes, common_classes
 from tacita.loss.distributions.association import ROOM
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import GENTLER, at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
 from tacita.result import Percent, Result, Table, number
@@ -183,7 +183,7 @@ _FALSE = ("false_zeros", "false_nonzeros")
     files=2,
     called_for="comparison",
     kind="loss",
-    limit=at_most("mean", "the mean Hellinger distance of tables"),
+    limit=at_most("mean", "the mean Hellinger distance of tables", moved_by=GENTLER),
     missing=own_rule("A missing value is a category of its own."),
 )
 def table_loss(

@@ -27,7 +27,7 @@ from tacita.loss.estimates.survey_design import (
 )
 from tacita.loss.estimates.survey_estimates import mean, quantiles, shares, total
 from tacita.loss.measured import Measured, compared, mean_overlap, none_for_nan, normal_quantile
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import GENTLER, at_most, measure, own_rule
 from tacita.parameters import Doc, Share
 from tacita.progress import Progress, no_progress
 from tacita.result import Percent, Result, Table, number
@@ -170,7 +170,7 @@ def _summary(group: list[Estimate]) -> tuple[Any, ...]:
     files=2,
     called_for="comparison",
     kind="loss",
-    limit=at_most("loss", "1 less the mean overlap of confidence intervals"),
+    limit=at_most("loss", "1 less the mean overlap of confidence intervals", moved_by=GENTLER),
     missing=own_rule("A missing category is one of its own; missing numbers are left out."),
 )
 def estimate_loss(

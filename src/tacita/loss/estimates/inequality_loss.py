@@ -24,7 +24,7 @@ from tacita.loss.both_files import (
 from tacita.loss.estimates.inequality import STATISTICS, Sorted, added_up, inequality, lorenz, poverty_line
 from tacita.loss.estimates.resampling import Seed, cluster_names, sampling_units, times_drawn
 from tacita.loss.measured import none_for_nan, normal_quantile
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import GENTLER, at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc, Share
 from tacita.progress import Progress, no_progress
 from tacita.random import Draws
@@ -137,7 +137,7 @@ class InequalityLoss(Result):
 @measure(
     files=2,
     kind="loss",
-    limit=at_most("mean", "the mean difference of Gini's coefficients"),
+    limit=at_most("mean", "the mean difference of Gini's coefficients", moved_by=GENTLER),
     missing=own_rule("Missing numbers are left out."),
 )
 def inequality_loss(

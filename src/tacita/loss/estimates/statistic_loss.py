@@ -26,7 +26,7 @@ from tacita.loss.estimates.survey_design import (
     designs,
 )
 from tacita.loss.measured import Measured, around, compared, mean_overlap, none_for_nan, normal_quantile
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import GENTLER, at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc, Share
 from tacita.progress import Progress, no_progress
 from tacita.random import Draws
@@ -182,7 +182,7 @@ class StatisticLoss(Result):
 @measure(
     files=2,
     kind="loss",
-    limit=at_most("loss", "1 less the mean overlap, or the mean relative difference,"),
+    limit=at_most("loss", "1 less the mean overlap, or the mean relative difference,", moved_by=GENTLER),
     missing=own_rule("A regression leaves out records with a missing value."),
 )
 def statistic_loss(

@@ -14,7 +14,7 @@ from tacita.check import TacitaError
 from tacita.distance.changed_values import values_of_both
 from tacita.loss.compared import Files, NumericVariables, Weighted, compared_files
 from tacita.loss.numbers.correlations import correlation, dependent_variables, kendall_correlation
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import GENTLER, at_most, measure, own_rule
 from tacita.parameters import Doc, OneOf
 from tacita.progress import Progress, no_progress
 from tacita.result import Percent, Result, Table, percent
@@ -149,7 +149,7 @@ class CorrelationLoss(Result):
     files=2,
     called_for="comparison",
     kind="loss",
-    limit=at_most("gamma", "the information loss gamma"),
+    limit=at_most("gamma", "the information loss gamma", moved_by=GENTLER),
     missing=own_rule("Records without a value of one of the variables in either file are left out and counted."),
 )
 def correlation_loss(

@@ -14,7 +14,7 @@ from tacita.check import TacitaError
 from tacita.loss.compared import Files, NumericVariables, Weighted, compared_files
 from tacita.loss.numbers.matrices import Matrices, deviations, eigen_difference, matrices
 from tacita.loss.numbers.statistics import STATISTICS, statistics
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import GENTLER, at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
 from tacita.result import Percent, Result, Table, cell_text, percent
@@ -233,7 +233,7 @@ def _share(value: float) -> Percent | str:
     files=2,
     called_for="comparison",
     kind="loss",
-    limit=at_most("relative_distance", "the mean relative distance"),
+    limit=at_most("relative_distance", "the mean relative distance", moved_by=GENTLER),
     missing=own_rule("A cell that is missing in either file is left out; covariances take complete records."),
 )
 def numeric_loss(

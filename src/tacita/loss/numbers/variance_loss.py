@@ -12,7 +12,7 @@ from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.loss.compared import Files, NumericVariables, Weighted, compared_files
 from tacita.loss.numbers.variance import Parts, variance_of_mean, variance_parts
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import GENTLER, at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
 from tacita.result import Result, Table, percent
@@ -169,7 +169,7 @@ def _column(names: list[str], values: list[float]) -> Floats:
     files=2,
     called_for="comparison",
     kind="loss",
-    limit=at_most("explained_loss", "the mean change of R2"),
+    limit=at_most("explained_loss", "the mean change of R2", moved_by=GENTLER),
     missing=own_rule("A record without a number is left out; without a group it is left out of that analysis."),
 )
 def variance_loss(

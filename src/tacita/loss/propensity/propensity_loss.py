@@ -27,7 +27,7 @@ from tacita.loss.propensity.propensity_model import (
     with_two_way,
 )
 from tacita.loss.propensity.propensity_tree import shares_of_splits, tree_features, tree_fit
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import GENTLER, at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc
 from tacita.progress import Progress, no_progress
 from tacita.random import Draws
@@ -154,7 +154,7 @@ class PropensityLoss(Result):
 @measure(
     files=2,
     kind="loss",
-    limit=at_most("told", "how far released records are told from original ones"),
+    limit=at_most("told", "how far released records are told from original ones", moved_by=GENTLER),
     missing=own_rule("A missing value is a class of its own."),
 )
 def propensity_loss(

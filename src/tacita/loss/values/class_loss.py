@@ -14,7 +14,7 @@ from tacita.data.visible import visible_missing_codes
 from tacita.keys.source import distinct_keys
 from tacita.loss.compared import Files, compared_files
 from tacita.loss.values.classes import KeyClasses, discernibility, key_classes, scaled
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import GENTLER, at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
 from tacita.result import Percent, Result, Table, percent
@@ -116,7 +116,7 @@ class ClassLoss(Result):
     called_for="comparison",
     kind="loss",
     needs="keys",
-    limit=at_most("granularity", "the granularity lost"),
+    limit=at_most("granularity", "the granularity lost", moved_by=GENTLER),
     missing=own_rule("A released blank stands for all categories; where the original has none, nothing can be lost."),
 )
 def class_loss(

@@ -13,7 +13,7 @@ from tacita.check import TacitaError
 from tacita.distance.change import UNITS
 from tacita.distance.changed_values import MISSING, Change, changed_values
 from tacita.loss.compared import Files, Weighted, compared_files
-from tacita.measures import at_most, measure, own_rule
+from tacita.measures import GENTLER, at_most, measure, own_rule
 from tacita.parameters import Doc, OneOf
 from tacita.progress import Progress, no_progress
 from tacita.result import Percent, Result, Table, percent
@@ -130,7 +130,7 @@ class ValueLoss(Result):
     files=2,
     called_for="comparison",
     kind="loss",
-    limit=at_most("overall", "the information loss lambda"),
+    limit=at_most("overall", "the information loss lambda", moved_by=GENTLER),
     figure="value_loss",
     missing=own_rule("A value that is gone counts as far as can be, one where there was none 1, none in both files 0."),
 )

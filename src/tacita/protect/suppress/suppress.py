@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from tacita import check
+from tacita.arrays import Bools
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.mechanism import Mechanism
@@ -20,8 +21,12 @@ from tacita.protect.only import chosen_records, unknown_numbers
 from tacita.protect.shapes import NAMES_BY_KEY, RANKS, RISK_LIMIT, SIZES
 from tacita.protect.step import Applied, CellStep, Context, present
 from tacita.protect.suppress.local_suppression import Suppression, suppress
-from tacita.protect.suppress.task import Task, check_keys, task_of
+from tacita.protect.suppress.task import Task, check_keys, key_sets_of, task_of
+from tacita.protect.suppress.wanted import Wanted, lower_limits, possible, wanted_of
 from tacita.scenario import Scenario
+
+ROUNDS = 5
+"""How often limits of risk are lowered so that the rate is kept."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +34,12 @@ class Suppress(CellStep):
     """Suppress as few cells of the keys as it takes until every record is safe (local suppression).
 
     Every record must count at least `k` records (units, where the scenario's `person` repeats) under the scenario's
-    missing-value rule, on all keys of every key set, or with `combs` on every combination of so many keys. With `risk`
-    or `household_risk` no record or household may be easier to re-identify than that instead (give `k` too to have
-    both). Cells are suppressed only in records that are unsafe: from the start, or since cells of a record with the
-    same keys were suppressed. The outcome is counted again, and a record that is still unsafe is an error.
+    missing-value rule, on all keys of every key set, or with `combs` on every combination of so many keys. With `risk`,
+    `household_risk` or `rate` no record, household or file may be easier to re-identify than that instead (give `k`
+    too to have both). With none of them the step keeps every limit of the policy on k, risk, rate and household risk
+    that suppression can keep; the log says which it cannot, and why. Cells are suppressed only in records that are
+    unsafe: from the start, or since cells of a record with the same keys were suppressed. The outcome is counted again,
+    and a record that is still unsafe is an error.
 
     Which cells go: those that cost least. Without `importance` every cell costs 1; with it, q + 1 - rank. The
     missing-value rule must be `one_way`, `own_category`, `wildcard` or `partial(c)` with a number.
@@ -44,7 +51,7 @@ class Suppress(CellStep):
     [('f', 'north'), ('f', 'north'), (None, 'south'), (None, 'south')]
     """
 
-    k: Annotated[int | None, AtLeast(2), Doc("What every record must count; none: the key set's or policy's k.")] = None
+    k: Annotated[int | None, AtLeast(2), Doc("What every record must count; none: what the policy asks.")] = None
     importance: Annotated[
         Mapping[str, int] | str, RANKS, Doc("By key its rank, 1 is suppressed last; `suda`: by SUDA scores.")
     ] = field(default_factory=dict, kw_only=True)
@@ -71,12 +78,15 @@ class Suppress(CellStep):
     household_risk: Annotated[
         float | bool | None, RISK_LIMIT, Doc("The greatest household risk, on the first key set; true: policy's.")
     ] = field(default=None, kw_only=True)
+    rate: Annotated[
+        float | bool | None, RISK_LIMIT, Doc("The greatest re-identification rate of each key set; true: the policy's.")
+    ] = field(default=None, kw_only=True)
     closed: Annotated[
         bool, Doc("Whether to suppress on until the rest of the file does not give suppressed cells back.")
     ] = field(default=True, kw_only=True)
 
     selects_itself: ClassVar[bool] = True
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     @property
     def adds_missing(self) -> bool:
@@ -91,7 +101,43 @@ class Suppress(CellStep):
         free = None
         if self.only is not None:
             free = chosen_records(self.only, ordered, context.scenario, context.policy, context.original)
-        task = task_of(self, ordered, context.scenario, context.policy, free)
+        sets = key_sets_of(self, context.scenario)
+        wanted = wanted_of(self, sets, context.scenario, context.policy)
+        if wanted.rate is not None or wanted.whole_policy:
+            wanted = possible(wanted, sets, ordered, context.scenario)
+        if not wanted.whole_policy and wanted.not_kept:
+            raise TacitaError(f"suppression cannot do this: {'; '.join(wanted.not_kept)}.")
+        return self._reaching(wanted, data, ordered, free, context)
+
+    def _reaching(self, wanted: Wanted, data: Data, ordered: Data, free: Bools | None, context: Context) -> Applied:
+        """The data with cells suppressed until the rate is kept too, by lower limits of risk in each round."""
+        made, wanted = self._within_reach(wanted, data, ordered, free, context)
+        sets, said = key_sets_of(self, context.scenario), wanted.not_kept
+        for left in range(ROUNDS, -1, -1):
+            lower, too_much = lower_limits(wanted, sets, made.data, context.scenario)
+            if not lower or not left or not wanted.above(lower):
+                still = (f"not kept: the re-identification rate on {check.quoted(lower)}",) if lower else ()
+                said = (*said, *too_much, *still)
+                break
+            wanted = wanted.with_risk(lower)
+            made, wanted = self._within_reach(wanted, data, ordered, free, context)
+        return made._replace(remarks=(*made.remarks, *said))
+
+    def _within_reach(
+        self, wanted: Wanted, data: Data, ordered: Data, free: Bools | None, context: Context
+    ) -> tuple[Applied, Wanted]:
+        """The outcome, and what it reaches: where the whole policy is out of reach, what of it is not."""
+        try:
+            return self._applied(wanted, data, ordered, free, context), wanted
+        except TacitaError as error:
+            if not wanted.whole_policy or not wanted.has_less:
+                raise
+            return self._within_reach(wanted.less(str(error).rstrip(".")), data, ordered, free, context)
+
+    def _applied(self, wanted: Wanted, data: Data, ordered: Data, free: Bools | None, context: Context) -> Applied:
+        """The data with the cells suppressed that one set of limits asks for."""
+        order = np.argsort(data.record, kind="stable")
+        task = task_of(self, ordered, context.scenario, context.policy, free, wanted)
         self._check_ghosts(task, data, context.scenario)
         progress = rising(context.progress)
         found = suppress(task.request, part(progress, 0.0, 0.5) if self.closed else progress)

@@ -25,6 +25,7 @@ from tacita.protect.suppress.problem import (
     link_risk,
 )
 from tacita.protect.suppress.requirements import of_sizes
+from tacita.protect.suppress.wanted import Wanted, wanted_of
 from tacita.risk.identity.individual_risk import attack_probabilities
 from tacita.scenario import KeySet, Scenario
 
@@ -42,10 +43,12 @@ class Task(NamedTuple):
     remarks: tuple[str, ...]
 
 
-def task_of(asked: Suppress, data: Data, scenario: Scenario, policy: Policy, free: Bools | None) -> Task:
+def task_of(
+    asked: Suppress, data: Data, scenario: Scenario, policy: Policy, free: Bools | None, wanted: Wanted | None = None
+) -> Task:
     """The suppression of a file, in which only some records may be changed; the file is in the order of its numbers."""
-    risk, household_risk = (_limit(name, getattr(asked, name), policy) for name in ("risk", "household_risk"))
-    sets = _key_sets(asked, scenario)
+    sets = key_sets_of(asked, scenario)
+    wanted = wanted_of(asked, sets, scenario, policy) if wanted is None else wanted
     strata = scenario.strata if asked.strata is None else asked.strata
     check.columns_exist("strata", strata, data.columns)
     names = tuple(dict.fromkeys(name for key_set in sets.values() for name in key_set.keys))
@@ -58,11 +61,11 @@ def task_of(asked: Suppress, data: Data, scenario: Scenario, policy: Policy, fre
     units = len(data) if person is None else int(person.max()) + 1
     attack = attack_probabilities(scenario, len(data), units, weights)
     costs = dict(zip(names, costs_of(names, _ranks(asked.importance, data, scenario, names)), strict=True))
-    limited = risk is not None or household_risk is not None
+    limited = bool(wanted.risk) or wanted.household_risk is not None
     kept, remarks = _never_suppressed(keys, data)
     request = Request(
         codes=np.stack([visible_categories(data, name).codes for name in keys], axis=1),
-        needs=[need for name in sets for need in _requirements(name, sets[name], keys, asked, policy, risk, attack)],
+        needs=[need for name in sets for need in _requirements(name, sets[name], keys, asked, policy, wanted, attack)],
         costs=[costs[name] for name in keys],
         rule=scenario.missing,
         strata=_stratum_numbers(strata, data) if strata else None,
@@ -72,7 +75,7 @@ def task_of(asked: Suppress, data: Data, scenario: Scenario, policy: Policy, fre
         if limited
         else None,
         shared=_household_variables(asked, keys, data, scenario),
-        goal=_household_limit(household_risk, next(iter(sets.values())), keys, data, scenario, attack),
+        goal=_household_limit(wanted.household_risk, next(iter(sets.values())), keys, data, scenario, attack),
         kept=kept,
         person=person,
         weights_apart=scenario.attack == "M2",
@@ -80,7 +83,7 @@ def task_of(asked: Suppress, data: Data, scenario: Scenario, policy: Policy, fre
     return Task(keys, request, remarks)
 
 
-def _key_sets(asked: Suppress, scenario: Scenario) -> dict[str, KeySet]:
+def key_sets_of(asked: Suppress, scenario: Scenario) -> dict[str, KeySet]:
     """The key sets to protect."""
     sets = scenario.sets
     if not sets:
@@ -100,26 +103,16 @@ def check_keys(what: str, names: Iterable[str], keys: Sequence[str]) -> None:
         raise TacitaError(f"{what} must be of keys; {check.quoted(outside)} not among {check.quoted(keys)}.")
 
 
-def _limit(name: str, value: float | bool | None, policy: Policy) -> float | None:
-    """The limit of a risk that the step asks for; true: the policy's."""
-    known: float | None = getattr(policy, name)
-    if value is True and known is None:
-        raise TacitaError(f"the policy has no {name}; pass {name}=0.1 to the step.")
-    return known if value is True else value
-
-
 def _requirements(
-    name: str, key_set: KeySet, keys: Sequence[str], asked: Suppress, policy: Policy, risk: float | None, attack: Floats
+    name: str, key_set: KeySet, keys: Sequence[str], asked: Suppress, policy: Policy, wanted: Wanted, attack: Floats
 ) -> list[Requirement]:
     """What must hold on one key set."""
     needs: list[Requirement] = []
     columns = [keys.index(each) for each in key_set.keys if each in keys]
-    only_risk = asked.k is None and not asked.combs and (asked.risk is not None or asked.household_risk is not None)
-    if not only_risk:
+    if wanted.counts:
         needs += _counts(name, columns, asked.k or key_set.k or policy.k, asked.combs)
-    if risk is not None and columns:
-        limit = key_set.risk if asked.risk is True and key_set.risk is not None else risk
-        needs.append(Requirement(bits(columns), 1, link_limits(limit, attack)))
+    if name in wanted.risk and columns:
+        needs.append(Requirement(bits(columns), 1, link_limits(wanted.risk[name], attack)))
     return needs
 
 

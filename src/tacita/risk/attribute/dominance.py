@@ -126,7 +126,12 @@ class Dominance(Result):
 
 @measure(
     needs="numeric_keys",
-    limit=at_most("unsafe", "the number of unsafe cells", void="records"),
+    limit=at_most(
+        "unsafe",
+        "the number of unsafe cells",
+        void="records",
+        moved_by="coarser cells (Recode the variables that make them), or Noise or Microaggregate of the magnitude",
+    ),
     missing=own_rule("Missing magnitudes are left out; a missing value of a cell's variable is a category."),
 )
 def dominance(

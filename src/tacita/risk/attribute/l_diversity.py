@@ -15,7 +15,7 @@ from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table
 from tacita.measures import at_least, measure
 from tacita.parameters import Above, Doc
-from tacita.result import Result, Table
+from tacita.result import Repair, Result, Table
 from tacita.risk.attribute.groups import Histogram, histogram, perturbed_values, several_values, sub_histogram
 from tacita.scenario import Scenario
 
@@ -113,6 +113,23 @@ class LDiversity(Result):
         kind = limited.options.get("kind", "distinct")
         small = [by_key < limited.limit for by_key in getattr(self, kind).values()]
         return self.table.per_record(np.any(small, axis=0))
+
+    def repair(self, policy: Any) -> Repair | None:
+        """Joining groups with others, or dropping the records of those that are not diverse enough."""
+        limited = policy.limit_of("l_diversity")
+        kind = limited.options.get("kind", "distinct")
+        below = np.any([by_key < limited.limit for by_key in getattr(self, kind).values()], axis=0)
+        records = int(self.table.records[below].sum())
+        text = (
+            f"{check.counted(records, 'record')} in {check.counted(int(below.sum()), 'group')} below l = "
+            f"{limited.limit:g}: Generalise({kind}_l={limited.limit:g}), or Recode of the keys, joins them with others"
+        )
+        # Without missing values a group that goes takes nothing from the others.
+        if records == self.table.size or self.table.has_missing:
+            return Repair("l_diversity", text, records=records)
+        where = {"unsafe": "l_diversity"}
+        text += f"; DropRecords(where={where}) leaves {'it' if records == 1 else 'them'} out"
+        return Repair("l_diversity", text, "drop_records", {"where": where}, records)
 
     @property
     def headline(self) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from tacita import check, frame
-from tacita.arrays import Floats
+from tacita.arrays import Bools, Floats
 from tacita.keys.table import KeyTable, key_table
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc
@@ -86,6 +86,14 @@ class Likeness(Result):
         """By variable: the value of the file, the greatest over its groups."""
         return {name: float(by_key.max()) for name, by_key in getattr(self, kind).items()}
 
+    def unsafe_records(self, policy: Any) -> Bools | None:
+        """By record whether its group is above the policy's limit, on any variable."""
+        limited = policy.limit_of("likeness")
+        if limited is None:
+            return None
+        kind = limited.options.get("kind", "beta")
+        return self.table.per_record(np.any([each > limited.limit for each in getattr(self, kind).values()], axis=0))
+
     @property
     def headline(self) -> str:
         """The greatest beta."""
@@ -117,7 +125,12 @@ class Likeness(Result):
 @measure(
     needs=("keys", "sensitive"),
     called_for="sensitive_categories",
-    limit=at_most("worst", "the greatest beta of any variable"),
+    limit=at_most(
+        "worst",
+        "the greatest beta of any variable",
+        moved_by="Recode or Generalise the keys, so that groups grow more like the file, or GroupRare of the sensitive "
+        "variable",
+    ),
 )
 def likeness(
     data: Any,

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from tacita import frame
-from tacita.arrays import Codes, Floats, Ints
+from tacita import check, frame
+from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.keys.table import KeyTable, key_table
 from tacita.measures import at_most, measure
 from tacita.parameters import Doc
-from tacita.result import Result, Table
+from tacita.result import Repair, Result, Table
 from tacita.risk.attribute.groups import Histogram, histogram, perturbed_values, several_values
 from tacita.risk.attribute.l_diversity import sensitive_names
 from tacita.scenario import Scenario
@@ -90,6 +90,25 @@ class TCloseness(Result):
     def t(self) -> dict[str, float]:
         """By variable: the greatest distance; the file is t-close for this t."""
         return {name: float(by_key.max()) for name, by_key in self.distance.items()}
+
+    def unsafe_records(self, policy: Any) -> Bools | None:
+        """By record whether its group is farther from the file than the policy's t, on any variable."""
+        limited = policy.limit_of("t_closeness")
+        return None if limited is None else self.table.per_record(self._farther(limited.limit))
+
+    def _farther(self, limit: float) -> Bools:
+        return np.asarray(np.any([by_key > limit for by_key in self.distance.values()], axis=0))
+
+    def repair(self, policy: Any) -> Repair | None:
+        """Joining the groups that are too far from the file with others."""
+        limit = policy.limit_of("t_closeness").limit
+        far = self._farther(limit)
+        text = (
+            f"{check.counted(int(self.table.records[far].sum()), 'record')} in "
+            f"{check.counted(int(far.sum()), 'group')} farther than t = {limit:g}: Generalise(t={limit:g}), or Recode of the keys, "
+            f"joins them with others"
+        )
+        return Repair("t_closeness", text, "generalise", {"t": limit}, int(self.table.records[far].sum()))
 
     @property
     def headline(self) -> str:

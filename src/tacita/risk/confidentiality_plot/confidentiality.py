@@ -54,7 +54,12 @@ LISTED_PAIRS = 1 << 25
     figure="confidentiality",
     for_numeric_keys=True,
     missing=own_rule("Records with a missing numeric key in either file are left out and counted."),
-    limit=at_most("share_unsafe", "the share of records in the unsafe zone", void=1.0),
+    limit=at_most(
+        "share_unsafe",
+        "the share of records in the unsafe zone",
+        void=1.0,
+        moved_by="more Noise, Microaggregate with a larger k, RankSwap with a wider window, or Shuffle",
+    ),
 )
 def confidentiality(
     original: Any,

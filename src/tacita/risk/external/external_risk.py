@@ -204,7 +204,12 @@ class ExternalRisk(Result):
 @measure(
     files=2,
     called_for="comparison",
-    limit=at_most("limited", EXPECTED, void=1.0),
+    limit=at_most(
+        "limited",
+        EXPECTED,
+        void=1.0,
+        moved_by="Recode or Suppress what the intruder knows, or perturb it more (Noise, Pram, SwapRecords)",
+    ),
     for_perturbed=True,
     figure="external_risk",
     missing=own_rule(

@@ -151,7 +151,12 @@ def _clear(candidates: Ints, correct: Floats) -> tuple[int, int, int]:
 
 @measure(
     files=2,
-    limit=at_most("share_correct", "the share of records linked rightly by who knows the methods", void=1.0),
+    limit=at_most(
+        "share_correct",
+        "the share of records linked rightly by who knows the methods",
+        void=1.0,
+        moved_by="more perturbation (Noise, Pram, RankSwap, SwapRecords), or coarser variables (Recode)",
+    ),
     for_perturbed=True,
     missing=own_rule("A missing value of the intruder's says nothing; a suppressed cell could be any released value."),
 )

@@ -105,7 +105,12 @@ class TotalRisk(Result):
     files=2,
     called_for="comparison",
     needs="keys",
-    limit=at_most("total", "the total risk", void=1.0),
+    limit=at_most(
+        "total",
+        "the total risk",
+        void=1.0,
+        moved_by="what lowers its parts: Recode and Suppress for individual risk, perturbation for external risk",
+    ),
     missing=MissingKeys(
         "scenario", "Internal risk follows the scenario's rule; for external risk a missing category is a level."
     ),

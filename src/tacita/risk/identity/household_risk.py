@@ -16,7 +16,7 @@ from tacita.data import Data
 from tacita.keys.source import SMALL_BITS, as_float, group_sums
 from tacita.keys.units import riskiest_of_each
 from tacita.measures import measure
-from tacita.result import Result, Verdict, number, percent
+from tacita.result import Repair, Result, Verdict, number, percent
 from tacita.risk.identity.individual_risk import IndividualRisk, Spread, individual_risk, risk_verdicts, spread
 from tacita.risk.identity.options import Keys, Method, Quantile, Register
 from tacita.scenario import Scenario
@@ -70,6 +70,18 @@ class HouseholdRisk(Result):
     def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
         """Whether no record is above the policy's household risk."""
         return risk_verdicts(self, policy.limit_of("household_risk"), "a household risk")
+
+    def repair(self, policy: Any) -> Repair | None:
+        """Suppressing until no household is above the limit: at least one cell in each of those that are."""
+        limit = policy.household_risk
+        above = self.by_household > limit
+        households, records = int(above.sum()), int(above[self.household].sum())
+        text = (
+            f"{check.counted(households, 'household')} with {check.counted(records, 'record')} above {limit:g}: "
+            f"Suppress(household_risk={limit:g}) changes cells in each of them; coarser keys (Recode), fewer household "
+            f"variables among them, or DropRecords(larger_than=...) for large households leave less to suppress"
+        )
+        return Repair("household_risk", text, "suppress", {"household_risk": limit}, records)
 
     def unsafe_records(self, policy: Any) -> Bools | None:
         """By record whether its household's risk is above the policy's."""

@@ -70,7 +70,11 @@ def base_risk(table: KeyTable, method: str = "exact", quantile: float | None = N
         check.share("quantile", quantile, zero=False, one=False)
     if table.source == "register":
         return 1.0 / table.population_count
-    f, p = table.sample_count, table.sampling_probability
+    return risk_of_counts(table.sample_count, table.sampling_probability, method, quantile)
+
+
+def risk_of_counts(f: Floats, p: Floats, method: str = "exact", quantile: float | None = None) -> Floats:
+    """E[1/F | f], or 1/F at a quantile of F, of counts f and sampling probabilities p."""
     if quantile is not None:
         return 1.0 / population_quantile(f, p, quantile)
     return expected_reciprocal(f, p) if method == "exact" else approximate_reciprocal(f, p)

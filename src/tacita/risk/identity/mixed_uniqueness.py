@@ -90,7 +90,12 @@ class MixedUniqueness(Result):
 
 @measure(
     needs="numeric_keys",
-    limit=at_least("least", "the smallest number of records within the tolerance", void=1.0),
+    limit=at_least(
+        "least",
+        "the smallest number of records within the tolerance",
+        void=1.0,
+        moved_by="Round or Microaggregate the numeric keys, Recode the categorical ones",
+    ),
     for_numeric_keys=True,
     missing=own_rule("A record's own missing values widen who it could be, those of others do not help it."),
 )

@@ -68,7 +68,15 @@ class Presence(Result):
         return {"k_map": self.k_map, "delta": list(self.delta), "keys_absent_from_the_file": self.absent}
 
 
-@measure(needs="keys", limit=at_least("k_map", "the smallest F", void=1.0))
+@measure(
+    needs="keys",
+    limit=at_least(
+        "k_map",
+        "the smallest F",
+        void=1.0,
+        moved_by="Recode or Generalise the keys, so that each stands for more of the population",
+    ),
+)
 def presence(
     data: Any,
     scenario: Scenario,

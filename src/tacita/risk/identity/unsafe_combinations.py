@@ -18,7 +18,7 @@ from tacita.keys.units import entries
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc
 from tacita.progress import Progress, no_progress
-from tacita.result import Result, Table
+from tacita.result import Repair, Result, Table
 from tacita.scenario import Scenario
 
 MOST_TABLES = 20_000
@@ -63,6 +63,20 @@ class UnsafeCombinations(Result):
     def unsafe_records(self, policy: Any) -> Bools:
         """By record whether it lies in an unsafe cell."""
         return self.table.per_record(self.per_key > 0)
+
+    def repair(self, policy: Any) -> Repair | None:
+        """Suppressing on combinations of the same sizes, to one record more than is unsafe."""
+        by_size: dict[int, int] = {}
+        for names, threshold in zip(self.combinations, self.thresholds, strict=True):
+            by_size[len(names)] = max(by_size.get(len(names), 2), threshold + 1)
+        records = self.records_unsafe
+        text = (
+            f"{check.counted(records, 'record')} in unsafe cells: Suppress(combs={by_size}), or Recode of the keys; a "
+            f"missing value is a category of these tables"
+        )
+        if self.table.rule.name != "own_category":
+            return Repair("unsafe_combinations", f"{text}, so suppress under missing = 'own_category'", records=records)
+        return Repair("unsafe_combinations", text, "suppress", {"combs": by_size}, records)
 
     @property
     def headline(self) -> str:

@@ -157,7 +157,12 @@ def share_text(share: float) -> str:
 @measure(
     files=2,
     needs="numeric_keys",
-    limit=at_most("share_all", "the share of records with every value inside", void=1.0),
+    limit=at_most(
+        "share_all",
+        "the share of records with every value inside",
+        void=1.0,
+        moved_by="more Noise, Microaggregate with a larger k, RankSwap with a wider window, or Shuffle",
+    ),
     for_numeric_keys=True,
     missing=own_rule("A missing value is never inside; the greatest possible share is given beside."),
 )

@@ -156,7 +156,12 @@ def _known(share: float) -> float | None:
 @measure(
     files=2,
     needs="numeric_keys",
-    limit=at_most("share", "the mean share of values inside", void=1.0),
+    limit=at_most(
+        "share",
+        "the mean share of values inside",
+        void=1.0,
+        moved_by="more Noise, Microaggregate with a larger k, RankSwap with a wider window, or Shuffle",
+    ),
     for_numeric_keys=True,
     missing=own_rule("A missing value is never inside; ranks are among the records that show both."),
 )

@@ -14,7 +14,13 @@ from tacita.distance.truth import new_records_caution
 from tacita.measures import at_most
 from tacita.result import Result, Verdict, number, percent
 
-LINKED = at_most("linked_rightly", "the share of records linked rightly", void=1.0)
+LINKED = at_most(
+    "linked_rightly",
+    "the share of records linked rightly",
+    void=1.0,
+    moved_by="more perturbation of the variables that records are linked by (Noise, Microaggregate, RankSwap, Pram, "
+    "SwapRecords), or coarser ones (Recode)",
+)
 """What a policy limits of every attack: of the file, or with `of = "record"` of the record found most surely."""
 CERTAIN = 1e-9
 """A probability so near to 1 is 1."""

@@ -189,7 +189,12 @@ class RankLinkage(Result):
 
 @measure(
     files=2,
-    limit=at_most("share_largest", "the share of the largest units linked rightly by rank", void=1.0),
+    limit=at_most(
+        "share_largest",
+        "the share of the largest units linked rightly by rank",
+        void=1.0,
+        moved_by="RankSwap, Noise or Microaggregate of the size variable, or TopCode for the largest",
+    ),
     missing=own_rule("A record without a size in either file has no rank there, and is not linked."),
 )
 def rank_linkage(

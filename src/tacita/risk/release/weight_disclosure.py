@@ -125,7 +125,12 @@ def _shown(each: Leak) -> tuple[float, float, float, float]:
 
 @measure(
     needs="weight",
-    limit=at_most("greatest", "the greatest share of a variable guessed right from the weight", void=1.0),
+    limit=at_most(
+        "greatest",
+        "the greatest share of a variable guessed right from the weight",
+        void=1.0,
+        moved_by="RoundWeights, TrimWeights, WeightNoise or Remove of the weight",
+    ),
     missing=own_rule("A missing value of a variable is a category of its own."),
 )
 def weight_disclosure(

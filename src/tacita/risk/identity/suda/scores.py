@@ -38,7 +38,7 @@ def largest_set(keys: int, largest: int | None, score: str) -> int:
     from tacita.risk.identity.suda.minimal_uniques import MOST_WORDS, word_count
 
     if largest is None:
-        size = keys if score == "factorial" else max(1, keys - 1)
+        size = keys if score == "factorial" else keys - 1
     else:
         size = check.whole("largest", largest, 1)
         if size > keys:

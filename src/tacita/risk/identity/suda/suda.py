@@ -18,7 +18,7 @@ from tacita.keys.table import KeyTable, key_table
 from tacita.measures import at_most, measure, rule_in_part
 from tacita.parameters import AtLeast, Doc, OneOf, Share
 from tacita.progress import Progress, no_progress
-from tacita.result import Percent, Result, Table, number, percent
+from tacita.result import Percent, Repair, Result, Table, number, percent
 from tacita.risk.identity.suda.scores import NO_DIS, WEIGHTS, dis_scores, largest_set, sampling_fraction_of
 from tacita.scenario import MissingRule, Scenario
 
@@ -82,6 +82,19 @@ class Suda(Result):
     def not_valid(self) -> str:
         """Why uniques of the keys say nothing; empty if they do."""
         return self.table.records_not_valid
+
+    def repair(self, policy: Any) -> Repair | None:
+        """Suppressing until nobody is unique: a record that shares what it shows is unique on no part of it either."""
+        limit = policy.limit_of("suda").limit
+        above = int(self.table.records[self.dis_by_key > limit].sum())
+        text = (
+            f"{check.counted(above, 'record')} above {limit:g}: Suppress(k=2) leaves no record unique and takes at "
+            f"least {check.counted(self.uniques, 'cell')}; Recode of the keys that contribute most leaves less to "
+            f"suppress"
+        )
+        if self.table.rule.name != "one_way":
+            return Repair("suda", text.replace("takes at least", "concerns"), records=above)
+        return Repair("suda", text, "suppress", {"k": 2}, above, self.uniques)
 
     @property
     def uniques(self) -> int:
@@ -310,10 +323,12 @@ def suda(
     size = largest_set(number, largest, score)
     rule = "wildcard" if table.rule.name == "wildcard" else "one_way"
     unique = (_counts(table, rule) == 1) & (table.codes > 0).any(axis=1)
+    weights = WEIGHTS[score](number, size)
     found = minimal_uniques(
         table.codes,
         unique,
-        WEIGHTS[score](number, size),
+        # The only set of a single key is searched even where it scores nothing.
+        np.append(weights, np.zeros(max(0, 2 - len(weights)))),
         wildcard=rule == "wildcard",
         parts=contributions,
         progress=lambda done: progress(done, "searching for special uniques"),

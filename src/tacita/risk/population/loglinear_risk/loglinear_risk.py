@@ -231,7 +231,12 @@ def _details(risk: LogLinearRisk) -> list[str]:
 
 @measure(
     needs=("keys", "sample"),
-    limit=at_most("tau_1", "the expected number of population uniques in the file", void="records"),
+    limit=at_most(
+        "tau_1",
+        "the expected number of population uniques in the file",
+        void="records",
+        moved_by="Recode or Generalise the keys, or Suppress in unique records",
+    ),
     missing=own_rule("Records with a missing key value are left out and counted."),
     precision=1e-9,
 )

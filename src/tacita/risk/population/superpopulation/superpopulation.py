@@ -240,7 +240,12 @@ def _unequal_weights(weights: Floats | None) -> Iterator[str]:
 
 @measure(
     needs=("keys", "sample"),
-    limit=at_most("population_uniques", "the number of population uniques in the file", void="records"),
+    limit=at_most(
+        "population_uniques",
+        "the number of population uniques in the file",
+        void="records",
+        moved_by="Recode or Generalise the keys, or Suppress in unique records",
+    ),
     missing=own_rule("Records with a missing key value are left out and counted."),
 )
 def superpopulation(

@@ -16,7 +16,7 @@ from tacita.distance.truth import new_records_caution, shared_records
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress, part
-from tacita.result import Percent, Result, Table
+from tacita.result import Percent, Repair, Result, Table
 from tacita.risk.release.reconstruction.arithmetic import arithmetic_leaks
 from tacita.risk.release.reconstruction.bounds import bound_leaks
 from tacita.risk.release.reconstruction.cells import Files, Protected, protected_variables
@@ -40,6 +40,8 @@ from tacita.risk.release.reconstruction.totals import ProtectedVariable, totals
 from tacita.rules import Rules
 from tacita.scenario import Scenario
 
+SHOWN_REPAIRS = 3
+"""So many repairs are named beside the verdict."""
 SHOWN_LEAKS = 20
 """Leaks that are printed; the others are counted."""
 
@@ -168,6 +170,19 @@ class Reconstruction(Result):
     def record_columns(self) -> dict[str, Any]:
         """How many protected cells of each record are given back."""
         return {"cells_given_back": self.cells_by_record}
+
+    def repair(self, policy: Any) -> Repair | None:
+        """The least repairs of the leaks that give most cells back."""
+        ways: dict[str, int] = {}
+        for each in self.leaks:
+            if each.right:
+                text = f"{each.variable!r}: {each.repair}"
+                ways[text] = ways.get(text, 0) + each.right
+        most = sorted(ways, key=lambda text: -ways[text])[:SHOWN_REPAIRS]
+        listed = "; ".join(f"{text} ({check.counted(ways[text], 'cell')})" for text in most)
+        more = f"; and {len(ways) - len(most):,} more" if len(ways) > len(most) else ""
+        found = f"{check.counted(self.given_back, 'cell')} to protect otherwise: {listed}{more}"
+        return Repair("given_back", found, records=int((self.cells_by_record > 0).sum()), cells=self.given_back)
 
     def unsafe_records(self, policy: Any) -> Bools | None:
         """By record whether a protected cell of it is given back, where the policy's limit is not kept."""
