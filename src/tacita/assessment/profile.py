@@ -13,11 +13,12 @@ from tacita import __version__, check, frame
 from tacita.arrays import Bools, Ints
 from tacita.assessment import text
 from tacita.assessment.numeric_keys import not_judged
+from tacita.assessment.repairs import repairs
 from tacita.check import TacitaError
 from tacita.keys.table import KeyTable
 from tacita.measures import find
 from tacita.policy import Policy, is_void
-from tacita.result import Result, Table, Verdict, all_hold
+from tacita.result import Repair, Result, Table, Verdict, all_hold
 from tacita.risk.identity.attackers import Attackers
 from tacita.risk.identity.household_risk import HouseholdRisk
 from tacita.risk.identity.individual_risk import IndividualRisk
@@ -199,6 +200,11 @@ class RiskProfile(Result):
         """The limits of the policy that could not be assessed, with the reason."""
         return tuple(verdict.why for verdict in self.verdicts() if verdict.holds is None)
 
+    @cached_property
+    def repairs(self) -> tuple[Repair, ...]:
+        """What would make the limits hold that the file does not keep, one by one; worked out when asked for."""
+        return repairs(self)
+
     @property
     def safe(self) -> bool:
         """Whether the policy has at least one limit, and every one was assessed and is kept."""
@@ -292,6 +298,7 @@ class RiskProfile(Result):
             "records": self.size,
             "safe": self.safe,
             "verdicts": [verdict.to_dict() for verdict in self.verdicts()],
+            "repairs": [repair.to_dict() for repair in self.repairs],
             "key_sets": {part.name: _figures(part) for part in self.sets},
             "household": None if self.household is None else self.household.to_dict(),
             "further": {name: result.to_dict() for name, result in self.further.items()},

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from tacita import check
 from tacita.measures import find
-from tacita.result import Table, number, number_of, percent, summary
+from tacita.policy import BY_FREQUENCY
+from tacita.result import Repair, Table, number, number_of, percent, summary
 
 if TYPE_CHECKING:
     from tacita.assessment.profile import KeySetRisk, RiskProfile
@@ -46,7 +47,8 @@ RULES = {
 
 def screen(profile: RiskProfile) -> str:
     """The printed profile."""
-    first = [textwrap.fill(headline(profile), WIDTH, break_on_hyphens=False), *_verdict_sentences(profile)]
+    first = [textwrap.fill(headline(profile), WIDTH, break_on_hyphens=False), *repair_lines(profile.repairs)]
+    first += _verdict_sentences(profile)
     parts = ["\n".join(first), *(_part(profile, part) for part in profile.sets)]
     parts += [_risks(profile)] if profile.sets else []
     if profile.further:
@@ -69,7 +71,17 @@ def sentences(profile: RiskProfile) -> list[str]:
     """What is said of the main keys, of each key set, and of households."""
     of_sets = [said for part in profile.sets for said in _part_sentences(profile, part)]
     household = [] if profile.household is None else [profile.household.headline, *profile.household.sentences()]
-    return [*_verdict_sentences(profile), *of_sets, *household]
+    return [*repair_lines(profile.repairs), *_verdict_sentences(profile), *of_sets, *household]
+
+
+def repair_lines(found: tuple[Repair, ...]) -> Iterator[str]:
+    """What would make limits hold, below the verdict."""
+    by_suppression = [each for each in found if each.step == "suppress" and each.name.split(":")[0] in BY_FREQUENCY]
+    together = " (Suppress() without parameters aims at all of k, risk and rate)" if len(by_suppression) > 1 else ""
+    if found:
+        yield f"To keep the policy{together}:"
+    for each in found:
+        yield _bullet(f"{each.name}: {each.text}")
 
 
 def tables(profile: RiskProfile) -> tuple[Table, ...]:

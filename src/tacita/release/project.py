@@ -13,6 +13,7 @@ import tomli_w
 from tacita import check
 from tacita.assessment.assess import assess
 from tacita.assessment.profile import RiskProfile
+from tacita.assessment.text import repair_lines
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.data.files import read
@@ -47,6 +48,7 @@ class Protection:
         return "\n".join(
             [
                 f"The release is {summary(self.after.verdicts())} ({self.release.policy})",
+                *repair_lines(self.after.repairs),
                 "",
                 "Before",
                 str(self.before),

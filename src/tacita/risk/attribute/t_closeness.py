@@ -105,8 +105,8 @@ class TCloseness(Result):
         far = self._farther(limit)
         text = (
             f"{check.counted(int(self.table.records[far].sum()), 'record')} in "
-            f"{check.counted(int(far.sum()), 'group')} farther than t = {limit:g}: Generalise(t={limit:g}), or Recode of the keys, "
-            f"joins them with others"
+            f"{check.counted(int(far.sum()), 'group')} farther than t = {limit:g}: "
+            f"Generalise(t={limit:g}), or Recode of the keys, joins them with others"
         )
         return Repair("t_closeness", text, "generalise", {"t": limit}, int(self.table.records[far].sum()))
 

@@ -1,0 +1,174 @@
+"""What would make the limits hold that a file does not keep: which step, which parameter, how much of the file.
+
+Limits on k, risk and rate are worked out here, from the key table alone, without trying a step: how many records are
+concerned, whether one suppressed cell would be enough for each, and which key is the reason. Other limits are repaired
+as their results say.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tacita import check
+from tacita.arrays import Bools, Floats
+from tacita.keys.source import combined
+from tacita.keys.table import KeyTable
+from tacita.result import Repair, Verdict, percent
+from tacita.risk.identity.risk_limits import least_count, risk_alike
+
+if TYPE_CHECKING:
+    from tacita.assessment.profile import KeySetRisk, RiskProfile
+
+Options = dict[str, Any]
+MOST_CELLS = 4_000_000
+"""Keys are not tried one by one in a table of more cells than this: the assessment is not to take twice as long."""
+MOST_SUPPRESSED = 0.5
+"""Where more than this share of the records would have to change, coarser keys are proposed first."""
+
+
+def repairs(profile: RiskProfile) -> tuple[Repair, ...]:
+    """A repair for each limit that is not kept and for which one is known, in the order of the verdicts."""
+    found = []
+    for verdict in profile.verdicts():
+        repair = _repair(profile, verdict) if verdict.holds is False else None
+        if repair is not None:
+            found.append(replace(repair, name=verdict.name))
+    return tuple(found)
+
+
+def _repair(profile: RiskProfile, verdict: Verdict) -> Repair | None:
+    kind, _, name = verdict.name.partition(":")
+    part = next((each for each in profile.sets if name in ("", each.name)), None)
+    if kind in ("k", "risk", "rate") and part is not None:
+        if name and name not in profile.scenario.sets:
+            return _of_told_keys(part)
+        own = {} if len(profile.scenario.sets) == 1 else {"key_sets": [part.name]}
+        return {"k": _for_k, "risk": _for_risk, "rate": _for_rate}[kind](part, verdict.limit, own)
+    if kind == "household_risk" and profile.household is not None:
+        return profile.household.repair(profile.policy)
+    result = profile.further.get("reconstruction" if kind == "given_back" else kind)
+    return None if result is None else result.repair(profile.policy)
+
+
+def _of_told_keys(part: KeySetRisk) -> Repair:
+    """Keys that other columns tell more finely than they are released: those columns are the reason."""
+    text = "recode, suppress or remove the columns that tell the keys more finely, as the cautions name them"
+    return Repair("", text, records=max(part.unsafe_by_k, part.unsafe_by_risk))
+
+
+def _for_k(part: KeySetRisk, k: float, own: Options) -> Repair:
+    """Suppression to k."""
+    return _to_count(part, int(k), own, "")
+
+
+def _for_risk(part: KeySetRisk, limit: float, own: Options) -> Repair:
+    """Suppression to the k that a risk asks for, where the sampling probability is the same for all, or to the risk."""
+    risk = part.individual
+    least = risk_alike(risk)
+    if limit < least:
+        return _out_of_reach(part, "the individual risk", f"{least:.3g}", part.unsafe_by_risk)
+    k = least_count(risk, limit)
+    if k is None:
+        return _suppression(part, {"risk": limit, **own}, part.unsafe_by_risk, part.unsafe_by_risk, "")
+    why = "without weights the file is the whole population, where" if part.table.source == "census" else "here"
+    return _to_count(part, k, own, f"{why} a risk of {limit:g} asks for k = {k}: ")
+
+
+def _to_count(part: KeySetRisk, k: int, own: Options, why: str) -> Repair:
+    unsafe = part.table.sample_count < k
+    needed = _needed(part.table, unsafe, k)
+    repair = _suppression(part, {"k": k, **own}, int(part.table.records[unsafe].sum()), needed.cells, why)
+    if needed.without is None or needed.without[0] >= (repair.records or 0):
+        return repair
+    left, name = needed.without
+    about = "about " if part.table.has_missing else ""
+    return replace(repair, text=f"{repair.text}; without {name!r} {about}{left:,} would be left, so Recode it first")
+
+
+def _for_rate(part: KeySetRisk, rate: float, own: Options) -> Repair:
+    """Suppression to the threshold of risk that keeps the rate."""
+    risk, needed, table = part.individual, part.threshold, part.table
+    least = risk_alike(risk)
+    if rate < least or needed is None:
+        return _out_of_reach(part, "the rate", percent(least), table.size)
+    call = f"{_call({'rate': rate, **own})}, or Recode of the keys"
+    who = f"the {check.counted(needed.unsafe, 'record')} above a risk of {needed.risk:.3g}"
+    text = f"it holds once {who} {'is' if needed.unsafe == 1 else 'are'} brought down to it: {call}"
+    if table.source == "census" and risk.attack_model == "M3":
+        # Without weights the rate is the number of different keys over that of records.
+        most = math.floor(rate * table.units)
+        text += f"; {most:,} different keys at most keep it, and there are {len(table.codes):,}"
+    return Repair("", text + _recode_first(part, needed.unsafe), "suppress", {"rate": rate, **own}, needed.unsafe)
+
+
+def _out_of_reach(part: KeySetRisk, what: str, least: str, records: int) -> Repair:
+    """A limit that not even a file without keys would keep."""
+    size = check.counted(part.table.units, "record")
+    sample = "; if the file is a sample, name its weight, population_size or sampling_fraction in the scenario"
+    text = (
+        f"no step can: with all keys missing {what} of {size} is still {least}"
+        f"{sample if part.table.source == 'census' else ''}; set a limit that a file of this size can keep"
+    )
+    return Repair("", text, records=records)
+
+
+class _Needed(NamedTuple):
+    """What suppression would take, as far as the key table tells it."""
+
+    cells: int
+    """At least so many cells."""
+    without: tuple[int, str] | None
+    """The fewest records that would be left if one key were dropped, and that key."""
+
+
+def _suppression(part: KeySetRisk, parameters: Options, records: int, cells: int, why: str) -> Repair:
+    """Suppressing in so many records: at least so many cells, where nobody becomes safe by the cells of others."""
+    known = cells if part.table.rule.name == "one_way" else None
+    which = "" if known is None else f"at least {check.counted(known, 'cell')} in "
+    text = f"{why}{_call(parameters)} suppresses {which or 'cells in '}{check.counted(records, 'record')}"
+    return Repair("", text + _recode_first(part, records), "suppress", parameters, records, known)
+
+
+def _call(parameters: Options) -> str:
+    return f"Suppress({', '.join(f'{name}={value!r}' for name, value in parameters.items())})"
+
+
+def _recode_first(part: KeySetRisk, records: int) -> str:
+    return "; that is most of the file, so recode first" if records > MOST_SUPPRESSED * part.table.size else ""
+
+
+def _needed(table: KeyTable, unsafe: Bools, k: int | None) -> _Needed:
+    """Cells, and the key without which the fewest records are below k.
+
+    A record counts on all keys but one those that agree there; if that is k for no key it needs two cells.
+    """
+    rows = np.flatnonzero(unsafe)
+    records = int(table.records[rows].sum())
+    if k is None or table.codes.size > MOST_CELLS or not len(rows):
+        return _Needed(records, None)
+    enough = np.zeros(len(rows), dtype=np.bool_)
+    fewest: tuple[int, str] | None = None
+    for place, name in enumerate(table.keys):
+        there = _agreeing(table, place)[rows] >= k
+        enough |= there
+        left = int(table.records[rows[~there]].sum())
+        if fewest is None or left < fewest[0]:
+            fewest = (left, name)
+    # Of records with missing values more may agree than are counted here.
+    two = ~enough & table.complete[rows] & (len(table.keys) > 1)
+    cells = records + int(table.records[rows[two]].sum())
+    return _Needed(cells, fewest if len(table.keys) > 1 else None)
+
+
+def _agreeing(table: KeyTable, place: int) -> Floats:
+    """By key: the records that agree on all keys but one."""
+    others = [at for at in range(len(table.keys)) if at != place]
+    sizes = [len(table.values[at]) + 1 for at in others]
+    numbers = combined([table.codes[:, at] for at in others], sizes, len(table.codes))
+    group = np.unique(numbers, return_inverse=True)[1]
+    together: Floats = np.bincount(group, weights=table.records)[group]
+    return together
