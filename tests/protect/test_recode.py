@@ -421,7 +421,10 @@ def test_labels_and_codes_survive_spss(tmp_path: Path) -> None:
     assert back.variable("x").missing == (99,)
 
 
-ONE_OF = "recode needs exactly one of breaks, width, groups, mapping, scheme, digits, hierarchy or dates; got"
+ONE_OF = (
+    "recode needs exactly one of breaks, width, groups, quantiles, log_groups, mapping, scheme, digits, hierarchy or "
+    "dates; got"
+)
 
 
 @pytest.mark.parametrize(
@@ -445,10 +448,13 @@ ONE_OF = "recode needs exactly one of breaks, width, groups, mapping, scheme, di
         ({"breaks": [1], "top": 9}, "top goes with width, not with breaks; leave it out."),
         (
             {"mapping": {1: 2}, "closed": "right"},
-            "closed goes with breaks or width or groups, not with mapping; leave it out.",
+            "closed goes with breaks or width or groups or quantiles or log_groups, not with mapping; leave it out.",
         ),
         ({"width": 5, "closed": "both"}, "closed must be one of 'left', 'right'; got 'both'."),
-        ({"width": 5, "into": ["a"]}, "into goes with breaks or groups, not with width; leave it out."),
+        (
+            {"width": 5, "into": ["a"]},
+            "into goes with breaks or groups or quantiles or log_groups, not with width; leave it out.",
+        ),
         (
             {"width": 5, "labels": {1: "a"}},
             "labels goes with mapping or scheme or digits or hierarchy, not with width; leave it out.",
@@ -514,7 +520,7 @@ def test_parts_of_a_recoding_can_be_replaced() -> None:
 
 def test_the_ways_and_their_parameters_can_be_listed() -> None:
     assert list(tc.Recode.ways) == [
-        "breaks", "width", "groups", "mapping", "scheme", "digits", "hierarchy", "dates",
+        "breaks", "width", "groups", "quantiles", "log_groups", "mapping", "scheme", "digits", "hierarchy", "dates",
     ]  # fmt: skip
     first, *others = tc.Recode.ways["width"].parameters()
     assert (first.name, first.kind, first.wanted) == ("width", "number", "number above 0")

@@ -39,7 +39,7 @@ def way_of(options: Mapping[str, Any]) -> Way:
     own = {each.name for each in WAYS[way].parameters()}
     for name in [name for name in given if name not in own]:
         owners = _owners(name)
-        if given[name] not in owners.values():
+        if any(given[name] != default for default in owners.values()):
             raise TacitaError(f"{name} goes with {' or '.join(owners)}, not with {way}; leave it out.")
         # What it would be anyway says nothing.
         del given[name]
@@ -67,7 +67,7 @@ def _checked_way(what: str, given: Any) -> Way:
 
 @dataclass(frozen=True, init=False)
 class Recode(CellStep):
-    """Put values into larger groups, in exactly one of eight ways.
+    """Put values into larger groups, in exactly one of ten ways.
 
     Whoever is rare by his exact age or place of birth is one of many by age group or country. A recoded value is true,
     only less is told. The same value becomes the same group in every record, no value is lost at either end, and
@@ -75,8 +75,8 @@ class Recode(CellStep):
 
     The way is given by its parameters, `Recode("age", width=5, top=80)`, or as an object,
     `Recode("age", Width(5, top=80))` with `Width` of `tacita.protect.recode.ways`. `Recode.ways` has them all by name:
-    breaks, width, groups, mapping, scheme, digits, hierarchy and dates; `Recode.ways["width"].parameters()` lists the
-    parameters of one.
+    breaks, width, groups, quantiles, log_groups, mapping, scheme, digits, hierarchy and dates;
+    `Recode.ways["width"].parameters()` lists the parameters of one.
 
     Intervals are closed on the left, 20-24 of whole numbers and [0, 10) of fractions, and make the variable ordinal.
 

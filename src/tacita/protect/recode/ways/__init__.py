@@ -9,12 +9,14 @@ from tacita.protect.recode.ways.date_unit import DateUnit
 from tacita.protect.recode.ways.digits import Digits
 from tacita.protect.recode.ways.equal_counts import EqualCounts
 from tacita.protect.recode.ways.hierarchy_level import HierarchyLevel
+from tacita.protect.recode.ways.log_groups import LogGroups
 from tacita.protect.recode.ways.new_values import NewValues
+from tacita.protect.recode.ways.quantiles import Quantiles
 from tacita.protect.recode.ways.way import Way
 from tacita.protect.recode.ways.width import Width
 
 CLASSES: tuple[type[Way], ...] = (
-    Breaks, Width, EqualCounts, NewValues, ArgusScheme, Digits, HierarchyLevel, DateUnit,
+    Breaks, Width, EqualCounts, Quantiles, LogGroups, NewValues, ArgusScheme, Digits, HierarchyLevel, DateUnit,
 )  # fmt: skip
 
 WAYS: Mapping[str, type[Way]] = MappingProxyType({each.parameters()[0].name: each for each in CLASSES})
@@ -28,7 +30,9 @@ __all__ = [
     "Digits",
     "EqualCounts",
     "HierarchyLevel",
+    "LogGroups",
     "NewValues",
+    "Quantiles",
     "Way",
     "Width",
 ]

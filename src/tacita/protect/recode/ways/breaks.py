@@ -60,6 +60,17 @@ def check_group_names(names: tuple[Any, ...], groups: int) -> None:
         raise TacitaError(f"into must name {groups} different groups, from the lowest on; got {list(names)!r}.")
 
 
+def fewer_groups(name: str, found: int, asked: int, into: tuple[Any, ...], why: str) -> str:
+    """A remark where there are fewer groups than asked for; an error where each was to have a name."""
+    if found >= asked:
+        return ""
+    if into:
+        raise TacitaError(
+            f"column {name!r} can be parted into {found} groups only, but into names {asked}; name fewer."
+        )
+    return f"{found} groups in place of {asked}, {why}"
+
+
 Into = Annotated[
     Any, Shape("texts or whole numbers", group_names), Doc("What the groups are called, from the lowest on.")
 ]

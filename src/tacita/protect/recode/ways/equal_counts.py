@@ -8,7 +8,7 @@ from typing import Annotated
 from tacita.check import TacitaError
 from tacita.parameters import AtLeast, AtMost, Doc
 from tacita.protect.recode import intervals
-from tacita.protect.recode.ways.breaks import Into, check_group_names, parted
+from tacita.protect.recode.ways.breaks import Into, check_group_names, fewer_groups, parted
 from tacita.protect.recode.ways.way import Closed, Grouping, Source, Way
 
 MOST_GROUPS = 10_000
@@ -40,11 +40,5 @@ class EqualCounts(Way):
         breaks = intervals.equal_count_breaks(values, source.column.counts, self.groups, right=right)
         if not breaks:
             raise TacitaError(f"column {source.name!r} has one value only and cannot be parted; leave it as it is.")
-        few = len(breaks) + 1
-        if few < self.groups and self.into:
-            raise TacitaError(
-                f"column {source.name!r} can be parted into {few} groups only, but into names {self.groups}; name "
-                f"fewer."
-            )
-        fewer = f"{few} groups in place of {self.groups}, since equal values stay together"
-        return Grouping(parted(values, breaks, right, self.into), fewer if few < self.groups else "")
+        fewer = fewer_groups(source.name, len(breaks) + 1, self.groups, self.into, "since equal values stay together")
+        return Grouping(parted(values, breaks, right, self.into), fewer)
