@@ -53,6 +53,7 @@ _HOMES = {
     "Round": "tacita.protect.round",
     "Generalise": "tacita.protect.generalise.generalise",
     "Suppress": "tacita.protect.suppress.suppress",
+    "SuppressKey": "tacita.protect.suppress_key",
     "Hierarchy": "tacita.protect.recode.hierarchies",
     "NewIdentifiers": "tacita.protect.new_identifiers",
     "RandomOrder": "tacita.protect.random_order",
@@ -131,6 +132,7 @@ if TYPE_CHECKING:
     from tacita.protect.shuffle.shuffle import Shuffle as Shuffle
     from tacita.protect.step import Step as Step
     from tacita.protect.suppress.suppress import Suppress as Suppress
+    from tacita.protect.suppress_key import SuppressKey as SuppressKey
     from tacita.protect.swap.random_swap import RandomSwap as RandomSwap
     from tacita.protect.swap.rank_swap import RankSwap as RankSwap
     from tacita.protect.swap.swap_records import SwapRecords as SwapRecords

@@ -60,7 +60,7 @@ EXAMPLES: dict[str, tuple[Step, ...]] = {
         tc.Recode("age", width=5, top=80),
         tc.Recode(["age", "income"], groups=4, as_codes=True),
         tc.Recode(["age", "income"], quantiles=4),
-        tc.Recode("income", quantiles=[0.1, 0.5], closed="left", into=["low", "middle", "high"]),
+        tc.Recode("income", quantiles=[0.6, 0.9], closed="left", into=["low", "middle", "high"]),
         tc.Recode("income", log_groups=4),
         tc.Recode("income", log_groups=2, closed="right", into=["low", "high"]),
         tc.Recode("citizenship", mapping={"EU": "other", "other": "x"}),
@@ -127,7 +127,12 @@ EXAMPLES: dict[str, tuple[Step, ...]] = {
         tc.Suppress(k=2, importance={"age": 4, "region": 1}, ghosts={"age": ["born"]}, only=range(1, 200)),
         tc.Suppress(combs={2: 4, 3: 2}, household_variables=["region"]),
         tc.Suppress(key_sets=["outside"], closed=False),
+        tc.Suppress(k=2, rate=0.05, closed=False),
         tc.Suppress(risk=0.05, household_risk=0.15, strata=["sex"], importance="suda"),
+    ),
+    "suppress_key": (
+        tc.SuppressKey("age"),
+        tc.SuppressKey("region", risk=0.05, only="income > 100"),
     ),
     "new_identifiers": (
         tc.NewIdentifiers(),

@@ -30,7 +30,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "recalibrate": {"variables": ["x"]},
     "noise": {"variables": ["x"], "amount": 0.2},
     "pram": {"variables": ["x"]},
-    "rank_swap": {"variables": ["x"], "share": 0.5},
+    "rank_swap": {"variables": ["x"], "window": 0.5},
     "swap_records": {"hierarchy": ["x"]},
     "random_swap": {"variables": ["x"], "rate": 0.5},
     "microaggregate": {"variables": ["x"]},
@@ -38,7 +38,8 @@ NEEDED: dict[str, dict[str, Any]] = {
     "mask_by_model": {"variables": ["x"]},
     "microaggregate_mixed": {"variables": ["x"]},
     "drop_records": {"where": "x > 4"},
-    "sample": {"share": 0.5},
+    "sample": {"fraction": 0.5},
+    "suppress_key": {"variable": "x"},
 }
 ODD: list[Any] = [
     *(None, 0, -1, 5, 2.5, math.inf, math.nan, True, "", "x", "a\nb", b"b", [], (), {}, [1], ["a"], [None], [[1]]),
@@ -53,6 +54,8 @@ WAYS: dict[str, Any] = {
     "breaks": [3],
     "width": 2,
     "groups": 2,
+    "quantiles": 2,
+    "log_groups": 2,
     "mapping": {1: 2},
     "scheme": "1:1-3",
     "digits": 1,

@@ -25,6 +25,7 @@ OWN = {
     "round": "tacita.protect.round:Round",
     "generalise": "tacita.protect.generalise.generalise:Generalise",
     "suppress": "tacita.protect.suppress.suppress:Suppress",
+    "suppress_key": "tacita.protect.suppress_key:SuppressKey",
     "new_identifiers": "tacita.protect.new_identifiers:NewIdentifiers",
     "random_order": "tacita.protect.random_order:RandomOrder",
     "round_weights": "tacita.protect.weights.round_weights:RoundWeights",
