@@ -104,14 +104,17 @@ def test_unique_only_on_all_keys() -> None:
     assert suda(cross, who, largest=1).unscored == 4
 
 
-@pytest.mark.parametrize("score", ["factorial", "superset"])
-def test_one_record_and_one_key(score: str) -> None:
-    """The only record of a file is unique on each key it shows; a single key scores 1."""
+@pytest.mark.parametrize(("score", "alone"), [("factorial", 1), ("superset", 0)])
+def test_one_record_and_one_key(score: str, alone: int) -> None:
+    """The only record of a file is unique on each key it shows. A single key scores 1, or 0 as the superset score of
+    sets with fewer keys than all, unless they are asked for."""
     one = suda(pl.DataFrame({"a": [1], "b": ["x"], "c": [None]}), Scenario(keys=["a", "b", "c"]), score=score)
     assert (one.msus.tolist(), one.smallest.tolist(), one.dis.tolist()) == ([2], [1], [1])
     single = suda(pl.DataFrame({"a": [1, 1, 2, None]}), Scenario(keys=["a"], sampling_fraction=0.5), score=score)
-    assert single.score.tolist() == [0, 0, 1, 0]
-    assert single.special == 0
+    assert single.score.tolist() == [0, 0, alone, 0]
+    assert (single.special, single.unscored) == (0, 1 - alone)
+    asked = suda(pl.DataFrame({"a": [1, 1, 2]}), Scenario(keys=["a"], sampling_fraction=0.5), score=score, largest=1)
+    assert asked.score.tolist() == [0, 0, 1]
 
 
 def test_missing_values_by_rule() -> None:
@@ -263,7 +266,7 @@ def test_equals_the_definition(kind: str, rule: Rule, survey: Survey, data: st.D
     with quietly():
         found = suda(survey.frame, survey.scenario(rule.text), score=kind, largest=largest, sampling_fraction=0.2)
     M = found.largest
-    assert (largest or (q if kind == "factorial" else max(1, q - 1))) == M
+    assert (largest if largest else q if kind == "factorial" else q - 1) == M
     wildcard = rule.name == "wildcard"
     sets = [slow_suda.minimal_uniques(survey.keys, i, M, wildcard) for i in range(len(survey.keys))]
     scores = [float(slow_suda.score(one, q, M, kind)) for one in sets]

@@ -170,5 +170,5 @@ def _agreeing(table: KeyTable, place: int) -> Floats:
     sizes = [len(table.values[at]) + 1 for at in others]
     numbers = combined([table.codes[:, at] for at in others], sizes, len(table.codes))
     group = np.unique(numbers, return_inverse=True)[1]
-    together: Floats = np.bincount(group, weights=table.records)[group]
+    together: Floats = np.bincount(group, weights=table.records).astype(np.float64)[group]
     return together

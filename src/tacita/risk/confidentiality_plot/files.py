@@ -12,6 +12,7 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.aligned import aligned
 from tacita.distance.distances import log_scale
+from tacita.distance.scenario_keys import stratum_labels
 from tacita.distance.truth import new_records_caution
 from tacita.risk.confidentiality_plot.pairing_checks import pairing_cautions
 from tacita.risk.confidentiality_plot.scale import (
@@ -134,6 +135,6 @@ def strata_of_rows(data: Data, by: tuple[str, ...], rows: Ints) -> tuple[Ints, t
 
     coded = [data.coded(name) for name in by]
     stratum, codes = distinct_keys([each.codes[rows] for each in coded], [len(each.values) for each in coded])
-    texts = [["(missing)", *(str(value) for value in each.values)] for each in coded]
-    labels = tuple(" x ".join(text[code] for text, code in zip(texts, row, strict=True)) for row in codes.tolist())
-    return stratum.astype(np.int64), labels
+    texts = [[None, *(str(value) for value in each.values)] for each in coded]
+    parts = [tuple(text[code] for text, code in zip(texts, row, strict=True)) for row in codes.tolist()]
+    return stratum.astype(np.int64), stratum_labels(parts)

@@ -200,13 +200,39 @@ class Confidentiality(Result):
             f"on {self.compared_on}"
         )
 
+    @property
+    def given_by_alpha(self) -> Floats | None:
+        """By stratum: alpha (n - 1), the neighbours that a record has on average but for its own original.
+
+        None where neighbours are not counted in the stratum, or delta was given.
+        """
+        if self.alpha is None or self.archive is not None or self.weighted:
+            return None
+        return np.asarray(self.alpha * (self.records - 1.0))
+
     def sentences(self) -> list[str]:
-        """How often the right original is found."""
+        """How often the right original is found, and how many neighbours alpha gives in each stratum."""
         n, links, inside = len(self.record), math.fsum(self.correct), int(self.inside.sum())
         nearest = f"nearest original is the right one: {links:.4g} ({percent(links / n)})"
         if self.archive is not None:
             return [nearest]
-        return [f"{nearest}; right one among the neighbours: {inside:,} ({percent(inside / n)})"]
+        found = [f"{nearest}; right one among the neighbours: {inside:,} ({percent(inside / n)})"]
+        return [*found, *self._neighbours_by_alpha()]
+
+    def _neighbours_by_alpha(self) -> list[str]:
+        """What a count of unsafe records rests on: a stratum too small for k makes its records unsafe by itself."""
+        given = self.given_by_alpha
+        if given is None:
+            return []
+        said = f"alpha = {self.alpha:g} gives a record alpha (n - 1) neighbours: "
+        if len(given) == 1:
+            side = "fewer than" if given[0] < self.limits.k else "at least"
+            return [f"{said}{given[0]:.3g}, {side} k = {self.limits.k}"]
+        few = given < self.limits.k
+        return [
+            f"{said}{given.min():.3g} to {given.max():.3g} by stratum, fewer than k = {self.limits.k} in "
+            f"{int(few.sum()):,} of {len(given):,} strata with {int(self.records[few].sum()):,} records"
+        ]
 
     def tables(self) -> tuple[Table, ...]:
         """One row per stratum, as in tables 2 to 5 of Seri and Polettini (2003)."""
@@ -315,6 +341,14 @@ class Confidentiality(Result):
             | ({} if self.ratios is None else likely)
         )
 
+    def _given_figures(self) -> dict[str, Any] | None:
+        given = self.given_by_alpha
+        if given is None:
+            return None
+        few = given < self.limits.k
+        ends = {"least": float(given.min()), "greatest": float(given.max())}
+        return ends | {"strata_below_k": int(few.sum()), "records_below_k": int(self.records[few].sum())}
+
     def to_dict(self) -> dict[str, Any]:
         """The figures of the file."""
         return {
@@ -325,6 +359,7 @@ class Confidentiality(Result):
             "true_link_inside": int(self.inside.sum()) if self.archive is None else None,
             "likely_links": None if self.likely_inside is None else int(self.likely_inside.sum()),
             "limits": self.limits._asdict(),
+            "neighbours_by_alpha": self._given_figures(),
             "left_out": self.left_out,
         }
 

@@ -17,7 +17,7 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.comparison import common_codes, number_columns
-from tacita.distance.scenario_keys import Strata, Unit, numeric_keys, strata_of
+from tacita.distance.scenario_keys import Strata, Unit, numeric_keys, strata_of, stratum_labels
 from tacita.distance.truth import new_records_caution, same_unit
 from tacita.keys.source import distinct_keys
 from tacita.measures import at_most, measure, own_rule
@@ -274,13 +274,15 @@ def _strata(first: Data, second: Data, by: tuple[str, ...]) -> tuple[Ints, Ints,
         codes.append(np.where(np.isnan(both), 0, both + 1).astype(np.uint32))
         texts.append(_texts(first, second, name, x, y))
     stratum, found = distinct_keys(codes, [int(each.max()) for each in codes])
-    labels = tuple(" x ".join(text[code] for text, code in zip(texts, row, strict=True)) for row in found.tolist())
+    labels = stratum_labels(
+        [tuple(text[code] for text, code in zip(texts, row, strict=True)) for row in found.tolist()]
+    )
     return stratum[: len(first)].astype(np.int64), stratum[len(first) :].astype(np.int64), labels
 
 
-def _texts(first: Data, second: Data, name: str, x: Floats, y: Floats) -> dict[int, str]:
+def _texts(first: Data, second: Data, name: str, x: Floats, y: Floats) -> dict[int, str | None]:
     """By common code what it stands for."""
-    found = {0: "(missing)"}
+    found: dict[int, str | None] = {0: None}
     for data, codes in ((first, x), (second, y)):
         values = frame.coded(data.table, name)
         rows = np.flatnonzero(~np.isnan(codes))

@@ -76,6 +76,9 @@ def minimal_uniques(
     whole = MinimalUniques(
         np.zeros(rows), np.zeros(rows, np.int64), np.zeros(rows, np.int64), np.zeros((rows, keys if parts else 0))
     )
+    if not largest:
+        # A single key under a score of sets with fewer keys than there are.
+        return whole
     # Keys with few categories first: these are the low ones.
     order = np.argsort(codes.max(axis=0, initial=0), kind="stable")
     ordered = np.ascontiguousarray(codes[:, order])

@@ -323,12 +323,10 @@ def suda(
     size = largest_set(number, largest, score)
     rule = "wildcard" if table.rule.name == "wildcard" else "one_way"
     unique = (_counts(table, rule) == 1) & (table.codes > 0).any(axis=1)
-    weights = WEIGHTS[score](number, size)
     found = minimal_uniques(
         table.codes,
         unique,
-        # The only set of a single key is searched even where it scores nothing.
-        np.append(weights, np.zeros(max(0, 2 - len(weights)))),
+        WEIGHTS[score](number, size),
         wildcard=rule == "wildcard",
         parts=contributions,
         progress=lambda done: progress(done, "searching for special uniques"),
