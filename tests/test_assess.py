@@ -72,8 +72,10 @@ def test_screen() -> None:
     ]
     assert " ".join(parts[0].split()).startswith(
         "NOT SAFE under this policy: 1 record below k = 3; 1 record above a risk of 0.1; a re-identification rate "
-        "above 0.1 %. 1 of 8 records violate 3-anonymity (12.5 %). 0.522 expected re-identifications (6.53 %"
+        "above 0.1 %. To keep the policy (Suppress() without parameters aims at all of k, risk and rate): - k: "
+        "Suppress(k=3) suppresses at least 1 cell in 1 record;"
     )
+    assert "\n1 of 8 records violate 3-anonymity (12.5 %).\n0.522 expected re-identifications (6.53 %" in parts[0]
     assert parts[1].splitlines()[:5] == [
         "Keys: sex, region",
         "  records with fewer than  k = 2  k = 3  k = 5",
@@ -160,6 +162,22 @@ def test_riskiest_shows_a_blank_category_beside_numbers() -> None:
     frame = pl.DataFrame({"job": [1, None, 2, 2]})
     profile = tc.assess(frame, tc.Scenario(keys=["job"], not_applicable={"job": [""]}))
     assert profile.riskiest(3, values=True)["job"].to_list() == ["1", "", "2"]
+
+
+def test_riskiest_in_words() -> None:
+    """Codes came without labels, under the heads of the frame library."""
+    people = pl.DataFrame({"sex": [1, 1, 1, 2], "town": ["a", "a", "a", None]})
+    data = tc.Data.of(people, {"sex": tc.Variable(value_labels={1: "male", 2: "female"})})
+    profile = tc.assess(data, tc.Scenario(keys=["sex", "town"]), tc.Policy(rate=None))
+    assert profile.riskiest(2, values=True)["sex"].to_list() == ["female (2)", "male (1)"]
+    lines = profile.riskiest_table(2, values=True).text().splitlines()
+    assert [line.split() for line in lines if line] == [
+        ["Riskiest", "records"],
+        "record alike in the file (f) in the population (F) risk limits broken sex town".split(" "),
+        ["4", "1", "1", "1", "2", "female", "(2)"],
+        ["1", "3", "3", "0.333", "1", "male", "(1)", "a"],
+    ]
+    assert "dtype" not in str(profile.riskiest_table(1)) and "female" not in profile.riskiest_table(2).text()
 
 
 def test_spread_table() -> None:

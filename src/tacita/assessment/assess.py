@@ -171,7 +171,8 @@ def assess(
         cautions.append("no released record is in the original: nothing was compared record by record.")
     progress(1.0, "done")
     noted = tuple(dict.fromkeys(cautions))
-    return RiskProfile(scenario, limits, data.record, tuple(parts), household, further, not_measured, noted)
+    labels = {name: known for name in scenario.keys if (known := data.variable(name).value_labels)}
+    return RiskProfile(scenario, limits, data.record, tuple(parts), household, further, not_measured, noted, labels)
 
 
 def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progress) -> KeySetRisk:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -28,6 +28,8 @@ from tacita.scenario import Scenario
 
 MAIN = "keys"
 """The name of the main key set."""
+HEADS = {"f": "alike in the file (f)", "F": "in the population (F)", "violations": "limits broken"}
+"""What columns of the records are called in print."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +108,8 @@ class RiskProfile(Result):
     """Limits of the policy on what could not be measured."""
     cautions: tuple[str, ...]
     """What the reader should know."""
+    labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict, repr=False)
+    """By key the labels of its values, for the table of the riskiest records."""
 
     @property
     def size(self) -> int:
@@ -263,8 +267,9 @@ class RiskProfile(Result):
     def riskiest(self, most: int = 10, *, values: bool = False) -> frame.Frame:
         """The records with the highest risk, riskiest first (ties by record number).
 
-        Only their numbers and figures, unless `values=True` asks for the values of the keys too. Where all keys are
-        numeric, those with the most violations, then with the fewest records that look like them.
+        Only their numbers and figures, unless `values=True` asks for the values of the keys too, codes with their
+        labels. Where all keys are numeric, those with the most violations, then with the fewest records that look like
+        them. `riskiest_table` has the same for print.
         """
         safest_last = (-self.individual.risk,) if self.sets else self._by_numbers()
         rows = np.lexsort((self.record, *safest_last))[: check.whole("most", most, 1)]
@@ -273,8 +278,17 @@ class RiskProfile(Result):
             return top
         table = self.main.table
         keys = table.codes[table.row[rows]]
-        shown = {name: (keys[:, place].astype(np.uint32), table.values[place]) for place, name in enumerate(table.keys)}
+        shown = {
+            name: (keys[:, place].astype(np.uint32), labelled(table.values[place], self.labels.get(name, {})))
+            for place, name in enumerate(table.keys)
+        }
         return frame.beside(top, frame.table(shown))
+
+    def riskiest_table(self, most: int = 10, *, values: bool = False) -> Table:
+        """The same as a table to print, its heads in words."""
+        found = self.riskiest(most, values=values)
+        heads = tuple(HEADS.get(name, name.replace("_", " ")) for name in found.columns)
+        return Table(heads, tuple((str(row[0]), *row[1:]) for row in found.rows()), "Riskiest records")
 
     def _by_numbers(self) -> tuple[Any, ...]:
         """What puts the riskiest record first where all keys are numeric; the last one counts most."""
@@ -343,6 +357,17 @@ class RiskProfile(Result):
 
     def _repr_html_(self) -> str:
         return super()._repr_html_() + "".join(result._repr_html_() for result in self.further.values())
+
+
+def labelled(values: tuple[Any, ...], labels: Mapping[Any, str]) -> tuple[Any, ...]:
+    """Values with their labels, `female (2)`; those without as they are.
+
+    >>> labelled((1, 2, 9), {1: "male", 2: "female"})
+    ('male (1)', 'female (2)', '9')
+    """
+    if not any(value in labels for value in values):
+        return values
+    return tuple(f"{labels[value]} ({value})" if value in labels else str(value) for value in values)
 
 
 def _figures(part: KeySetRisk) -> dict[str, Any]:

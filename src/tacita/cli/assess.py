@@ -103,7 +103,7 @@ def _report(profile: Any, riskiest: int, out: Path | None, overwrite: bool) -> N
     """Print an assessment, and write it if a folder was named."""
     say(str(profile))
     if riskiest:
-        say(f"\nRiskiest records\n{profile.riskiest(riskiest)}")
+        say(profile.riskiest_table(riskiest).text())
     if out is not None:
         say(f"\nwritten: {save_profile(profile, out, overwrite=overwrite)}")
 
