@@ -193,6 +193,11 @@ class Result(ABC):
         holds, why = measure.limit.judged(measure.name, value, limited.limit, measure.kind)
         return (Verdict(limited.name, limited.limit, value, holds, why, measure.kind),)
 
+    @property
+    def found_for_certain(self) -> int:
+        """Of an attack: how many records an intruder finds who can be sure and is right; a small share can hide them."""
+        return 0
+
     def unsafe_records(self, policy: Any) -> Any:
         """By record whether it breaks the policy's limit, as booleans in the order of the file; None: not defined."""
         return None

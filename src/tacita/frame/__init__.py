@@ -430,6 +430,8 @@ def matching_rows(left: Frame, right: Frame, on: Sequence[str]) -> Ints:
 
 def same(left: pl.Series, right: pl.Series) -> Bools:
     """Where two columns of one kind are equal; missing equals missing."""
+    if left.dtype == pl.Object:
+        return np.array([a is b or bool(a == b) for a, b in zip(left, right, strict=True)], dtype=np.bool_)
     one, other = _alike(left, right)
     return one.eq_missing(other).to_numpy()
 

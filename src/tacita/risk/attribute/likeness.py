@@ -117,7 +117,7 @@ class Likeness(Result):
 @measure(
     needs=("keys", "sensitive"),
     called_for="sensitive_categories",
-    limit=at_most("worst", "the greatest beta of any variable"),
+    limit=at_most("worst", "the greatest beta of any variable", void="records"),
 )
 def likeness(
     data: Any,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -16,7 +16,7 @@ from tacita.distance.truth import new_records_caution, shared_records
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress, part
-from tacita.result import Percent, Result, Table
+from tacita.result import Percent, Result, Table, Verdict
 from tacita.risk.release.reconstruction.arithmetic import arithmetic_leaks
 from tacita.risk.release.reconstruction.bounds import bound_leaks
 from tacita.risk.release.reconstruction.cells import Files, Protected, protected_variables
@@ -24,6 +24,7 @@ from tacita.risk.release.reconstruction.columns import column_leaks, without_fou
 from tacita.risk.release.reconstruction.copies import copy_leaks
 from tacita.risk.release.reconstruction.finer import (
     FinerColumns,
+    beside_another_key,
     determined_cautions,
     finer_columns,
     narrowing_columns,
@@ -59,6 +60,22 @@ class Reconstruction(Result):
     """By recoded or removed variable: released columns that split its original values more finely than it does."""
     narrowed: Mapping[str, FinerColumns] = field(default_factory=dict)
     """By key of which cells are suppressed: released columns that tell which values a blank can be."""
+    beside: Mapping[tuple[str, str], FinerColumns] = field(default_factory=dict)
+    """By recoded or removed key, and another key: released columns that split it among records alike in the other."""
+
+    unread: tuple[str, ...] = ()
+    """Released columns of lists or objects, in which nothing here reads."""
+
+    def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
+        """Whether the policy's limit is kept; not assessed where a released column cannot be read."""
+        why = (
+            f"the columns {check.quoted(self.unread)} hold lists or objects, in which no attack reads; remove them, or "
+            f"make columns of what they hold"
+        )
+        return tuple(
+            replace(each, value=None, holds=None, why=why) if self.unread and each.holds else each
+            for each in super().verdicts(policy)
+        )
 
     @property
     def protected(self) -> int:
@@ -268,9 +285,10 @@ def reconstruction(
     progress(0.98, "finer classes")
     finer = finer_columns(files, chosen, scenario.all_keys, _declared(scenario))
     narrowed = narrowing_columns(files, chosen, scenario.all_keys, _declared(scenario))
+    beside = beside_another_key(files, chosen, scenario.all_keys, _declared(scenario), finer)
     cautions = (*cautions, *determined_cautions(chosen, finer))
     cautions = (*cautions, *new_records_caution(len(released) - len(files)))
-    return Reconstruction(released.record, told, tuple(ordered), cautions, finer, narrowed)
+    return Reconstruction(released.record, told, tuple(ordered), cautions, finer, narrowed, beside, files.unread)
 
 
 def _declared(scenario: Scenario) -> set[str]:
