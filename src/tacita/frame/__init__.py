@@ -33,6 +33,10 @@ def from_native(native: Any) -> Frame:
     if isinstance(native, pl.LazyFrame):
         raise TacitaError("data must be loaded; got a lazy frame, call .collect() on it first.")
     if isinstance(native, pl.DataFrame):
+        for name, kind in native.schema.items():
+            if kind == pl.Object:
+                # Polars can compare no objects, and hands out where they lie in memory.
+                raise TacitaError(f"column {name!r} holds objects; make it all text or all numbers.")
         return native
     try:
         door = nw.from_native(native, eager_only=True)
@@ -430,8 +434,6 @@ def matching_rows(left: Frame, right: Frame, on: Sequence[str]) -> Ints:
 
 def same(left: pl.Series, right: pl.Series) -> Bools:
     """Where two columns of one kind are equal; missing equals missing."""
-    if left.dtype == pl.Object:
-        return np.array([a is b or bool(a == b) for a, b in zip(left, right, strict=True)], dtype=np.bool_)
     one, other = _alike(left, right)
     return one.eq_missing(other).to_numpy()
 
