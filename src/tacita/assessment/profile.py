@@ -173,7 +173,7 @@ class RiskProfile(Result):
     def _of_key_set(self, part: KeySetRisk, limits: Policy, attacks: list[str]) -> Iterator[Verdict]:
         """The verdicts on a key set; none where attacks are judged in their place."""
         if self._attacked(part, attacks):
-            yield from self._hidden_in_share(part, attacks)
+            yield from self._hidden_in_share(part, attacks, limits)
             return
         perturbed = attacks and part.table.keys_not_valid
         hint = f"; {', '.join(attacks)} must go by all of them, as with distance = 'gower' or keys = [...]"
@@ -187,13 +187,13 @@ class RiskProfile(Result):
     def _goes_by(self, attack: str, part: KeySetRisk) -> bool:
         return set(getattr(self.further[attack], "variables", ())).issuperset(part.table.keys)
 
-    def _hidden_in_share(self, part: KeySetRisk, attacks: list[str]) -> Iterator[Verdict]:
+    def _hidden_in_share(self, part: KeySetRisk, attacks: list[str], policy: Policy) -> Iterator[Verdict]:
         """A verdict that is not known where a limit on a share stands in for limits on records, and hides some."""
         limits = {"k": part.k, "risk": part.risk_limit}
         name, limit = next(((name, limit) for name, limit in limits.items() if limit is not None), ("", None))
-        found = {each: self.further[each].found_for_certain for each in attacks if self._goes_by(each, part)}
-        attack, sure = max(found.items(), key=lambda each: each[1])
-        if limit is None or not sure:
+        found = {each: self.further[each] for each in attacks if self._goes_by(each, part)}
+        attack, sure = max(((each, own.found_for_certain) for each, own in found.items()), key=lambda each: each[1])
+        if limit is None or not sure or any(v.holds is False for own in found.values() for v in own.verdicts(policy)):
             return
         on = "" if part.name == MAIN else f" on the key set {part.name!r}"
         why = (
