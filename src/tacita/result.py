@@ -195,7 +195,7 @@ class Result(ABC):
 
     @property
     def found_for_certain(self) -> int:
-        """Of an attack: how many records an intruder finds who can be sure and is right; a small share can hide them."""
+        """Of an attack: how many records an intruder finds who can be sure and is right."""
         return 0
 
     def unsafe_records(self, policy: Any) -> Any:
