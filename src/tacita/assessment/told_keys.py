@@ -50,6 +50,10 @@ def told_keys(
     keys as released. What identifiers tell is not counted: who does not know them learns nothing.
     """
     assert isinstance(found, Reconstruction)
+    if found.other_order:
+        # Where a limit on cells given back is judged, it is the one that says so.
+        why = () if policy.given_back is not None else (Verdict("given_back", 0, None, None, found.other_order),)
+        return ToldKeys(data, {}, (), why)
     every = {**known.sets, **scenario.sets}
     looked_for = [(*own.keys, *known.sets.get(name, own).keys) for name, own in every.items()]
     told = [each for each in _told(found, scenario) if any(map(each.counts_for, looked_for))]

@@ -36,6 +36,7 @@ from tacita.risk.release.reconstruction.learner import learner_leaks
 from tacita.risk.release.reconstruction.order import order_cautions, order_leaks
 from tacita.risk.release.reconstruction.other_release import other_release_leaks
 from tacita.risk.release.reconstruction.relations import relation_leaks
+from tacita.risk.release.reconstruction.row_order import other_order
 from tacita.risk.release.reconstruction.runs import run_leaks
 from tacita.risk.release.reconstruction.totals import ProtectedVariable, totals
 from tacita.rules import Rules
@@ -66,16 +67,21 @@ class Reconstruction(Result):
     unread: tuple[str, ...] = ()
     """Released columns of lists or objects, in which nothing here reads."""
 
+    other_order: str = ""
+    """Why the rows of the release are not those of the original, so that nothing here means anything."""
+
     def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
-        """Whether the policy's limit is kept; not assessed where a released column cannot be read."""
-        why = (
-            f"the columns {check.quoted(self.unread)} hold lists or objects, in which no attack reads; remove them, or "
-            f"make columns of what they hold"
+        """Whether the policy's limit is kept; not assessed where rows do not belong together, or are not read."""
+        why = self.other_order or (
+            f"{check.quoted(self.unread)} hold{'s' if len(self.unread) == 1 else ''} lists or objects, in which no "
+            f"attack reads; remove {'it' if len(self.unread) == 1 else 'them'}, or make columns of what is in there"
         )
-        return tuple(
-            replace(each, value=None, holds=None, why=why) if self.unread and each.holds else each
-            for each in super().verdicts(policy)
-        )
+        found = super().verdicts(policy)
+        if not (self.other_order or self.unread):
+            return found
+        void = [bool(self.other_order or each.holds) for each in found]
+        nothing = [replace(each, value=None, holds=None, why=why) for each in found]
+        return tuple(none if each_void else each for each, none, each_void in zip(found, nothing, void, strict=True))
 
     @property
     def protected(self) -> int:
@@ -288,7 +294,11 @@ def reconstruction(
     beside = beside_another_key(files, chosen, scenario.all_keys, _declared(scenario), finer)
     cautions = (*cautions, *determined_cautions(chosen, finer))
     cautions = (*cautions, *new_records_caution(len(released) - len(files)))
-    return Reconstruction(released.record, told, tuple(ordered), cautions, finer, narrowed, beside, files.unread)
+    in_order = other_order(original, released, unit)
+    cautions = (*cautions, *([f"{in_order}."] if in_order else []))
+    return Reconstruction(
+        released.record, told, tuple(ordered), cautions, finer, narrowed, beside, files.unread, in_order
+    )
 
 
 def _declared(scenario: Scenario) -> set[str]:
