@@ -232,7 +232,8 @@ def test_without_a_limit_on_neighbours_numeric_keys_have_no_verdict() -> None:
 def test_a_shuffled_file_with_other_weights_is_not_judged_by_them() -> None:
     """By position a take-all unit got the weight of somebody else, and its risk came out too low."""
     firms = pl.DataFrame({"size": ["large"] * 4 + ["small"] * 96, "w": [1.0] * 4 + [50.0] * 96, "id": list(range(100))})
-    who, policy = tc.Scenario(keys=["size"], weight="w"), tc.Policy(k=3, risk=0.1, rate=0.01, given_back=None)
+    who = tc.Scenario(keys=["size"], weight="w", identifiers=["id"])
+    policy = tc.Policy(k=3, risk=0.1, rate=0.01, given_back=None)
     rounded = firms.with_columns(w=pl.lit(100.0))
     aligned = tc.assess(rounded, who, policy, original=firms)
     assert aligned.failures[0] == "4 records above a risk of 0.1"
@@ -299,10 +300,14 @@ def test_few_records_that_are_found_for_certain_do_not_hide_in_a_small_share() -
     who, wrong = tc.Scenario(keys=["region"]), Data.of(people).with_perturbed(["region"])
     gower = {"distance": "gower", "keys": ["region"]}
 
-    def assessed(**limit: object) -> tc.RiskProfile:
-        policy = replace(NO_COUNTS, k=3, limits={"distance_linkage": {**limit, **gower}})
+    def assessed(k: int | None = None, **limit: object) -> tc.RiskProfile:
+        policy = replace(NO_COUNTS, k=k, limits={"distance_linkage": {**limit, **gower}})
         return tc.assess(wrong, who, policy, original=people)
 
+    counted = assessed(k=3, limit=0.1)
+    assert not counted.safe and verdict(counted, "k").holds is None
+    assert verdict(counted, "k").why.startswith("distance_linkage finds 1 record rightly for certain, which a limit")
+    # Who limits nothing but the share says so.
     share = assessed(limit=0.1)
     assert share.safe
     assert verdict(share, "distance_linkage").why.endswith("; 1 record is linked rightly for certain")

@@ -229,6 +229,11 @@ class Result(ABC):
         which = "" if records is None else f"{check.counted(records, 'record')} to protect further: "
         return Repair(measure.name, f"{which}{measure.limit.moved_by}", records=records)
 
+    @property
+    def found_for_certain(self) -> int:
+        """Of an attack: how many records an intruder finds who can be sure and is right."""
+        return 0
+
     def unsafe_records(self, policy: Any) -> Any:
         """By record whether it breaks the policy's limit, as booleans in the order of the file; None: not defined."""
         return None

@@ -1,5 +1,6 @@
 """The intruder's population does not change because a step changed or dropped the weight."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -67,10 +68,20 @@ def touches_no_key(release: Release) -> bool:
     )
 
 
-def same_risk(before: tc.RiskProfile, after: tc.RiskProfile) -> None:
+IN_FILE = ["f", "F", "risk"]
+
+
+def touched(release: Release) -> set[str]:
+    """The columns that steps changed or removed."""
+    return {name for change in release.changes for name in (*change.cells, *change.variables_removed)}
+
+
+def same_risk(
+    before: tc.RiskProfile, after: tc.RiskProfile, figures: Sequence[str] = (*IN_FILE, "household_risk")
+) -> None:
     """The same f, F and risk of every record, and of households where they are still told."""
     was, now = (each.to_frame().sort("record") for each in (before, after))
-    for name in (column for column in now.columns if column.partition(":")[0] in ("f", "F", "risk", "household_risk")):
+    for name in (column for column in now.columns if column.partition(":")[0] in figures):
         assert now[name].to_list() == pytest.approx(was[name].to_list(), rel=1e-9), name
     assert after.expected == pytest.approx(before.expected, rel=1e-9)
 
@@ -107,6 +118,69 @@ AIMED = [
     tc.Remove(["id", "hid", "firm", "w"]),
 ]
 """Steps, and steps for any variable aimed at the weight, that touch weights, order and identifiers only."""
+
+
+NO_KEY_OF_ANYBODY = ("w", "id", "hid", "firm", "note")
+OTHERWISE = {"totals", "strata", "within", "predictors", "sensitive", "condition"}
+"""Fields of examples that name columns of another file."""
+
+
+def aimed_steps() -> dict[str, list[Step]]:
+    """Every example of every step that takes variables, aimed at the weight, identifiers and a free column."""
+    found: dict[str, list[Step]] = {}
+    for own in own_steps():
+        for step in EXAMPLES[own.kind()]:
+            if not hasattr(step, "variables"):
+                continue
+            for name in NO_KEY_OF_ANYBODY:
+                bare = {each: () for each in OTHERWISE if isinstance(getattr(step, each, None), tuple)}
+                try:
+                    found.setdefault(own.kind(), []).append(replace(step, variables=(name,), **bare))
+                except (TacitaError, TypeError):
+                    # A label, a matrix or a hierarchy that is for another variable.
+                    continue
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
+def test_no_step_aimed_at_weights_and_identifiers_lowers_the_risk() -> None:
+    """Perturbing, synthesising, swapping or coding a weight or an identifier protects nobody's keys either."""
+    random = np.random.default_rng(2)
+    size = 120
+    table = pl.DataFrame(
+        {
+            "id": np.arange(size),
+            "hid": np.sort(random.integers(0, size // 2, size)),
+            "firm": random.integers(0, size, size),
+            "region": random.choice(["north", "south", "east"], size, p=[0.6, 0.35, 0.05]),
+            "size": random.choice([1, 2, 8], size),
+            "w": np.round(random.uniform(1, 150, size), 1),
+            "note": random.choice(["a", "b", "c"], size),
+        }
+    )
+    done = set()
+    for person in (None, "firm"):
+        who = tc.Scenario(keys=["region", "size"], weight="w", household="hid", person=person)
+        before = tc.assess(table, who)
+        for kind, steps in aimed_steps().items():
+            for step in steps:
+                try:
+                    release = tc.Plan([step]).apply(table, who, seed=2**70)
+                except TacitaError:
+                    continue
+                if any(change.records_removed for change in release.changes) or len(release.data) != size:
+                    continue
+                after = tc.assess(release.data, release.scenario)
+                same_risk(before, after, [*IN_FILE, *([] if "hid" in touched(release) else ["household_risk"])])
+                if after.household is not None and "hid" in touched(release):
+                    # Households that were put together are found more easily, or else it is not known.
+                    was, now = (each.household.risk for each in (before, after))
+                    assert after.household.not_valid or (now >= was * (1 - 1e-9)).all()
+                done.add(kind)
+    assert done >= {
+        *("noise", "microaggregate", "rank_swap", "random_swap", "shuffle", "synthesise", "pram", "round", "recode"),
+        *("top_code", "bottom_code", "group_rare", "remove", "new_identifiers"),
+    }, set(aimed_steps()) - done
 
 
 @st.composite

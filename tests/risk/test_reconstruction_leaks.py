@@ -161,6 +161,51 @@ def five_parts() -> Planted:
     return Planted(original, original.drop("total"), "total", "arithmetic", tuple(parts))
 
 
+def group_figure(what: str) -> Planted:
+    """Incomes of which the greatest are coded, beside the total or the mean of their area."""
+    area = np.random.default_rng(11).integers(0, 30, SIZE)
+    original = bare("sex", "noise", "income").with_columns(area=pl.Series(area))
+    figure = pl.col("income").sum() if what == "total" else pl.col("income").mean()
+    original = original.with_columns(figure.over("area").round(2).alias("figure"))
+    most = original["income"].sort()[-4]
+    released = original.with_columns(pl.col("income").clip(upper_bound=most))
+    return Planted(original, released, "income", "household", ("area", "figure"), 0.6)
+
+
+def taxed() -> Planted:
+    """Net pay by a schedule of taxes beside a gross income that was rounded."""
+    gross = pl.col("income")
+    net = pl.when(gross > 12_000).then(gross * 0.6 + 3600).when(gross > 5000).then(gross * 0.8 + 1200)
+    original = bare("sex", "noise", "income").with_columns(net=net.otherwise(gross + 200).round(2))
+    return Planted(original, original.with_columns((gross / 1000).round() * 1000), "income", "arithmetic", ("net",))
+
+
+def in_the_middle() -> Planted:
+    """The region's number stands inside a personal number."""
+    draw = np.random.default_rng(9)
+    codes = bare("code")["code"].to_list()
+    numbers = [f"{draw.integers(100, 999)}{code + 10}{draw.integers(1000, 9999)}" for code in codes]
+    original = bare("region", "sex", "noise").with_columns(pn=pl.Series(numbers))
+    return Planted(original, blanked(original, "region"), "region", "columns", ("pn",))
+
+
+def written_out() -> Planted:
+    """The age stands in what somebody wrote."""
+    ages = bare("age")["age"].to_list()
+    notes = [f"{'Ms' if at % 2 else 'Mr'} is {age} and has {at % 7} cats" for at, age in enumerate(ages)]
+    original = bare("sex", "noise", "age").with_columns(note=pl.Series(notes))
+    return Planted(original, original.with_columns(pl.col("age") // 20 * 20), "age", "copy", ("note",))
+
+
+def near_its_stratum() -> Planted:
+    """A weight with a little noise beside a region that is released in halves."""
+    original = bare("region", "code", "sex", "noise")
+    noise = pl.Series(np.random.default_rng(12).normal(1.0, 0.01, SIZE))
+    original = original.with_columns(w=100.0 * (1 + pl.col("code")) * noise).drop("code")
+    halves = pl.when(pl.col("region").is_in(["north", "east"])).then(pl.lit("ne")).otherwise(pl.lit("sw"))
+    return Planted(original, original.with_columns(region=halves), "region", "finer", ("w",))
+
+
 def birth_year() -> Planted:
     original = bare("sex", "noise", "age").with_columns(born=2024 - pl.col("age"))
     released = original.with_columns(age=(pl.col("age") // 10 * 10).cast(pl.String) + "s")
@@ -357,6 +402,12 @@ LEAKS: dict[str, Callable[[], Planted]] = {
     "rank": lambda: function_leak(lambda x: x.rank(), removed=False, share=0.1),
     "monthly figure beside a rounded one": rounded,
     "year of birth": birth_year,
+    "total of an area": lambda: group_figure("total"),
+    "mean of an area": lambda: group_figure("mean"),
+    "net pay": taxed,
+    "code inside a number": in_the_middle,
+    "age in a text": written_out,
+    "weight near that of its stratum": near_its_stratum,
     "sum of two parts": lambda: sum_leak(part=False, count=2),
     "sum of three parts": lambda: sum_leak(part=False, count=3),
     "total less a part": lambda: sum_leak(part=True, count=2),

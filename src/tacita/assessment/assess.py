@@ -17,6 +17,7 @@ import numpy as np
 from tacita.assessment.cautions import cautions_of
 from tacita.assessment.original import rows_do_not_match, with_original_weights
 from tacita.assessment.profile import KeySetRisk, RiskProfile
+from tacita.assessment.undeclared_units import undeclared_units
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table
@@ -165,6 +166,7 @@ def assess(
         not_measured, cautions = (*not_measured, *told.not_assessed), [*cautions, *told.cautions]
     not_measured += () if known is not None else tuple(_not_paired(context, further))
     not_measured += tuple(_added_records(context))
+    not_measured += tuple(undeclared_units(data, known_scenario, limits, original))
     cautions += [*_no_limit_on_sensitive(scenario, limits), *_undeclared_identifiers(data, scenario)]
     cautions += [*void_limits(limits, scenario, len(data)), *_release_alone(data, original)]
     if original is not None and not context.shares_records:

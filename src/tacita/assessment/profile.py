@@ -178,6 +178,7 @@ class RiskProfile(Result):
     def _of_key_set(self, part: KeySetRisk, limits: Policy, attacks: list[str]) -> Iterator[Verdict]:
         """The verdicts on a key set; none where attacks are judged in their place."""
         if self._attacked(part, attacks):
+            yield from self._hidden_in_share(part, attacks, limits)
             return
         perturbed = attacks and part.table.keys_not_valid
         hint = f"; {', '.join(attacks)} must go by all of them, as with distance = 'gower' or keys = [...]"
@@ -186,8 +187,25 @@ class RiskProfile(Result):
 
     def _attacked(self, part: KeySetRisk, attacks: list[str]) -> bool:
         """Whether keys of a key set were perturbed, and one of the attacks goes by all of its keys."""
-        gone_by = [set(getattr(self.further[name], "variables", ())) for name in attacks]
-        return bool(part.table.keys_not_valid) and any(names.issuperset(part.table.keys) for names in gone_by)
+        return bool(part.table.keys_not_valid) and any(self._goes_by(name, part) for name in attacks)
+
+    def _goes_by(self, attack: str, part: KeySetRisk) -> bool:
+        return set(getattr(self.further[attack], "variables", ())).issuperset(part.table.keys)
+
+    def _hidden_in_share(self, part: KeySetRisk, attacks: list[str], policy: Policy) -> Iterator[Verdict]:
+        """A verdict that is not known where a limit on a share stands in for limits on records, and hides some."""
+        limits = {"k": part.k, "risk": part.risk_limit}
+        name, limit = next(((name, limit) for name, limit in limits.items() if limit is not None), ("", None))
+        found = {each: self.further[each] for each in attacks if self._goes_by(each, part)}
+        attack, sure = max(((each, own.found_for_certain) for each, own in found.items()), key=lambda each: each[1])
+        if limit is None or not sure or any(v.holds is False for own in found.values() for v in own.verdicts(policy)):
+            return
+        on = "" if part.name == MAIN else f" on the key set {part.name!r}"
+        why = (
+            f"{attack} finds {check.counted(sure, 'record')} rightly for certain{on}, which a limit on a share does "
+            f"not see; protect them, or set k and risk of the policy to false where only the share counts"
+        )
+        yield Verdict(name if part.name == MAIN else f"{name}:{part.name}", limit, None, None, why)
 
     def _stands_for_counts(self, name: str) -> bool:
         """Whether a limit on a measure may stand in place of k, risk and rate: where keys are perturbed or numeric."""

@@ -50,7 +50,13 @@ def told_keys(
     keys as released. What identifiers tell is not counted: who does not know them learns nothing.
     """
     assert isinstance(found, Reconstruction)
-    told = [each for each in _told(found, scenario) if each.key in {*scenario.all_keys, *known.all_keys}]
+    if found.other_order:
+        # Where a limit on cells given back is judged, it is the one that says so.
+        why = () if policy.given_back is not None else (Verdict("given_back", 0, None, None, found.other_order),)
+        return ToldKeys(data, {}, (), why)
+    every = {**known.sets, **scenario.sets}
+    looked_for = [(*own.keys, *known.sets.get(name, own).keys) for name, own in every.items()]
+    told = [each for each in _told(found, scenario) if any(map(each.counts_for, looked_for))]
     named = {_free_name(each.column, data): each for each in told if not each.finer.identifiers}
     extended = {name: _extended(name, own, known, named) for name, own in sets.items()}
     covered = [name for name in named if any(name in own.keys for own in extended.values())]
@@ -59,7 +65,7 @@ def told_keys(
     verdicts = [Verdict("given_back", limit, None, None, each.why) for each in uncovered]
     if covered:
         verdicts += _counted_too_high(policy, by_keys, named[covered[0]].why)
-    told_data = data.with_columns({name: named[name].finer.classes for name in covered})
+    told_data = data.with_columns({name: _column(named[name]) for name in covered})
     counted = {f"{name} as told": own for name, own in extended.items() if own.keys != sets[name].keys}
     return ToldKeys(told_data, counted, tuple(f"{named[name].why}." for name in covered), tuple(verdicts))
 
@@ -73,6 +79,12 @@ class Told(NamedTuple):
     finer: FinerColumns
     why: str
     """What is told by which columns, and the way out."""
+    beside: str | None = None
+    """Another key, which an intruder has to know as well."""
+
+    def counts_for(self, keys: Sequence[str]) -> bool:
+        """Whether an intruder who knows some keys is told something."""
+        return self.key in keys and (self.beside is None or self.beside in keys)
 
 
 def _told(found: Reconstruction, scenario: Scenario) -> Iterator[Told]:
@@ -83,12 +95,22 @@ def _told(found: Reconstruction, scenario: Scenario) -> Iterator[Told]:
         reasons = "; ".join(_reasons(finer, scenario.weight, NARROWER))
         why = f"the key {key!r} is suppressed in some records, but {reasons}"
         yield Told(key, f"{key} as told where blank", finer, why)
+    for (key, other), finer in found.beside.items():
+        reasons = "; ".join(_reasons(finer, scenario.weight))
+        why = f"the key {key!r} is recoded or removed, but beside {other!r} {reasons}"
+        yield Told(key, f"{key} as told beside {other}", finer, why, other)
+
+
+def _column(told: Told) -> Any:
+    """What a record is told to be, as a column; missing where the other key is, which then says nothing."""
+    classes = told.finer.classes
+    return classes if told.beside is None else (classes, tuple(range(1, int(classes.max()) + 1)))
 
 
 def _extended(name: str, own: KeySet, known: Scenario, named: Mapping[str, Told]) -> KeySet:
     """A key set with what is told of its keys, removed ones included, among the keys."""
     before = known.sets.get(name, own).keys
-    more = [column for column, each in named.items() if each.key in own.keys or each.key in before]
+    more = [column for column, each in named.items() if each.counts_for((*own.keys, *before))]
     return KeySet((*own.keys, *more), own.k, own.risk)
 
 

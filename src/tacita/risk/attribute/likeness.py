@@ -128,6 +128,7 @@ class Likeness(Result):
     limit=at_most(
         "worst",
         "the greatest beta of any variable",
+        void="records",
         moved_by="Recode or Generalise the keys, so that groups grow more like the file, or GroupRare of the sensitive "
         "variable",
     ),

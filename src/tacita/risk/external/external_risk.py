@@ -102,10 +102,15 @@ class ExternalRisk(Result):
             return (replace(verdict, value=None, holds=None, why=why),)
         return (replace(verdict, why=self._said(verdict, policy)),)
 
+    @property
+    def found_for_certain(self) -> int:
+        """Records recognised beyond doubt."""
+        return self.figures_of_file.unique or 0
+
     def _said(self, verdict: Verdict, policy: Any) -> str:
         limited = policy.limit_of("external_risk").options.get("figure", "expected")
         why = verdict.why.replace(EXPECTED, LIMITED_WORDS[limited])
-        sure = self.figures_of_file.unique
+        sure = self.found_for_certain
         are = "is" if sure == 1 else "are"
         return f"{why}; {check.counted(sure, 'record')} {are} recognised beyond doubt" if sure else why
 

@@ -90,6 +90,11 @@ class InformedLinkage(Result):
         return math.fsum(self.partners / self.released)
 
     @property
+    def found_for_certain(self) -> int:
+        """Records with one candidate, which is the right one."""
+        return _clear(self.candidates, self.correct)[1]
+
+    @property
     def headline(self) -> str:
         """What knowledge of the methods is worth."""
         return (

@@ -82,6 +82,11 @@ class ReleasesTogether(Result):
         return self.together.figures[3]
 
     @property
+    def found_for_certain(self) -> int:
+        """Records that pair with the right one and no other."""
+        return int(((self.together.pairs > 0) & (self.together.pairs == self.together.right)).sum())
+
+    @property
     def headline(self) -> str:
         """Right guesses with all releases, and with the best of them alone."""
         paired, among, unique, expected = map(percent, self.together.figures)

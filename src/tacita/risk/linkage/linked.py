@@ -98,9 +98,9 @@ class Linkage(Result):
         return self.expected_correct / max(len(self.record) - self.new, 1)
 
     @property
-    def linked_for_certain(self) -> int:
-        """Records that are linked to one record, and rightly whatever is drawn: a small share can hide them."""
-        return 0 if self.correct is None else int((self.clear & (self.correct > 1.0 - CERTAIN)).sum())
+    def found_for_certain(self) -> int:
+        """Records that are linked rightly whatever is drawn: a small share can hide them."""
+        return 0 if self.correct is None else int((self.correct > 1.0 - CERTAIN).sum())
 
     def linked_rightly(self, of: str = "file") -> float:
         """Right links as a share of the file; of a `record`, the greatest probability that one is linked rightly."""
@@ -116,7 +116,7 @@ class Linkage(Result):
         """A verdict in words: what is limited, and that a small share can hide records that are found for certain."""
         if verdict.value is None:
             return verdict.why
-        why, certain = verdict.why, self.linked_for_certain
+        why, certain = verdict.why, self.found_for_certain
         if policy.limit_of(verdict.name).options.get("of") == "record":
             why = why.replace(LINKED.words, "the greatest probability that a record is linked rightly")
         are = "is" if certain == 1 else "are"

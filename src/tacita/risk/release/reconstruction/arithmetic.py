@@ -108,6 +108,27 @@ def _formulas_of_one_column(files: Files, protected: Protected, name: str) -> It
             words = f"{what} ({word})" if word else what
             yield Formula((name,), words, start + slope * guess, abs(slope) * (slack if word else unit / 2))
     yield from _same_order_formulas(protected, name, y)
+    yield from _curves(protected, name, y, unit)
+
+
+def _curves(protected: Protected, name: str, y: Floats, unit: float) -> Iterator[Formula]:
+    """A column that lies on a curve with a variable which no row shows, as net pay by a schedule of taxes.
+
+    Whoever knows the curve turns it round; whether there is one is seen by lines from each value to those beside it.
+    """
+    assert protected.numbers is not None
+    rows = np.flatnonzero(~np.isnan(y) & ~np.isnan(protected.numbers))
+    at, place, count = np.unique(y[rows], return_inverse=True, return_counts=True)
+    if len(protected.true_rows) >= LEAST_SHOWN or len(at) < max(LEAST_ORDERED, len(rows) / 2):
+        return
+    x = np.bincount(place, protected.numbers[rows]) / count
+    slope = np.diff(x) / np.diff(at)
+    middle = x[:-2] + (x[2:] - x[:-2]) / (at[2:] - at[:-2]) * np.diff(at)[:-1]
+    guess, slack = np.full(len(y), np.nan), np.zeros(len(y))
+    told = np.concatenate([[np.nan], middle, [np.nan]])
+    steep = np.concatenate([[0.0], np.maximum(np.abs(slope[1:]), np.abs(slope[:-1])), [0.0]])
+    guess[rows], slack[rows] = told[place], unit * steep[place]
+    yield Formula((name,), f"a curve, {name!r}", guess, slack)
 
 
 def _same_order_formulas(protected: Protected, name: str, y: Floats) -> Iterator[Formula]:

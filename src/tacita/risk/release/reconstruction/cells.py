@@ -145,6 +145,11 @@ class Files:
         """Released columns that values can be read from: all but lists and objects."""
         return tuple(name for name in self.released.columns if self.codes(name) is not None)
 
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The other released columns."""
+        return tuple(name for name in self.released.columns if name not in self.columns)
+
     def codes(self, name: str) -> Ints | None:
         """A released column as codes in the order of its values, blanks and missing codes as a reader sees them."""
         return None if self._coded(name) is None else self._coded(name)[0]

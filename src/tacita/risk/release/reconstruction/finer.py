@@ -16,12 +16,14 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from tacita.arrays import Ints
-from tacita.risk.release.reconstruction.cells import Files, Protected, released_as
+from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.columns import tally
-from tacita.risk.release.reconstruction.leak import HIT_RATE, LEVEL, is_trusted
+from tacita.risk.release.reconstruction.leak import HIT_RATE, is_trusted
+from tacita.risk.release.reconstruction.merged import Merged, all_merged, merged_values, still_merged
 from tacita.risk.release.reconstruction.order import is_identifier
 from tacita.risk.release.reconstruction.telling_sets import telling_sets
-from tacita.risk.release.reconstruction.told import log_chance, refined, told_classes
+from tacita.risk.release.reconstruction.told import paired, refined
+from tacita.risk.release.reconstruction.ways import told_by_ways
 
 MOST_NAMED = 5
 """Columns that a least set names, at most."""
@@ -32,6 +34,8 @@ LEAST_SHARED = 0.5
 
 LEAST_ALIKE = 10
 """Records that share a value of a column on average, from which on it tells what a blank can be."""
+MOST_BESIDE = 50
+"""Values up to which a key is looked at beside another."""
 
 
 class FinerColumns(NamedTuple):
@@ -75,7 +79,7 @@ def finer_columns(
     variables sets of columns are tried, too.
     """
     found = {
-        each.name: _telling_columns(files, each, _merged(each), keys, aside, each.removed or each.name in keys)
+        each.name: _telling_columns(files, each, merged_values(each), keys, aside, each.removed or each.name in keys)
         for each in variables
     }
     return {name: columns for name, columns in found.items() if columns is not None}
@@ -92,7 +96,7 @@ def narrowing_columns(
     """
     own = [name for name in files.columns if files.distinct(name) > len(files) / LEAST_ALIKE]
     found = {
-        each.name: _telling_columns(files, each, _all_merged(each), keys, {*aside, *own}, sets=False)
+        each.name: _telling_columns(files, each, all_merged(each), keys, {*aside, *own}, sets=False)
         for each in variables
         if each.name in keys and each.suppressed.any()
     }
@@ -111,17 +115,6 @@ def determined_cautions(variables: Sequence[Protected], finer: Mapping[str, Fine
             )
 
 
-class Merged(NamedTuple):
-    """Original values that the release merges with others."""
-
-    rows: Ints
-    """Rows that have one of them."""
-    original: Ints
-    """By such row: the original value, as its place among them."""
-    classes: Ints
-    """By merged original value: the class it is released in."""
-
-
 def _telling_columns(
     files: Files, protected: Protected, merged: Merged, keys: Collection[str], aside: Collection[str], sets: bool
 ) -> FinerColumns | None:
@@ -130,83 +123,93 @@ def _telling_columns(
         if name in keys and name != protected.name and len(merged.rows):
             values = _told_by(files, merged, name)[0]
             if values is not None:
-                merged = _still_merged(merged, refined(merged.classes, values))
+                merged = still_merged(merged, refined(merged.classes, values))
     if not len(merged.rows):
         return None
     told: dict[tuple[str, ...], Ints] = {}
     determining: list[str] = []
-    names = [name for name in files.columns if name not in keys and name not in aside and name != protected.name]
+    names = _others(files, protected, keys, aside)
     for name in names:
         values, determines = _told_by(files, merged, name)
         if values is not None:
             told[name,] = values
             determining += [name] if determines else []
-    classes = functools.reduce(refined, told.values(), merged.classes)
     if sets:
-        for chosen, values in telling_sets(files, merged.rows, merged.original, classes, names):
-            told[chosen] = values
-            classes = refined(classes, values)
-    if not told:
-        return None
+        classes = functools.reduce(refined, told.values(), merged.classes)
+        told |= dict(telling_sets(files, merged.rows, merged.original, classes, names))
+    return _found(files, merged, told, tuple(determining)) if told else None
+
+
+def _others(files: Files, protected: Protected, keys: Collection[str], aside: Collection[str]) -> list[str]:
+    """Columns that may tell a variable."""
+    return [name for name in files.columns if name not in keys and name not in aside and name != protected.name]
+
+
+def _found(
+    files: Files, merged: Merged, told: Mapping[tuple[str, ...], Ints], determining: tuple[str, ...]
+) -> FinerColumns:
+    classes = functools.reduce(refined, told.values(), merged.classes)
     least = dict.fromkeys(name for chosen in least_set(merged.classes, told) for name in chosen)
     ordered = tuple(dict.fromkeys([*least, *(name for chosen in told for name in chosen)]))
     identifiers = tuple(name for name in ordered if is_identifier(files, name))
     by_record = np.zeros(files.released_size, dtype=np.int64)
     by_record[files.released_rows[merged.rows]] = 1 + classes[merged.original]
-    return FinerColumns(ordered, tuple(least), tuple(determining), identifiers, by_record)
+    return FinerColumns(ordered, tuple(least), determining, identifiers, by_record)
 
 
-def _all_merged(protected: Protected) -> Merged:
-    """What a blank can be: any value of the original."""
-    original = _original_codes(protected)
-    rows = np.flatnonzero(original)
-    values, place = np.unique(original[rows], return_inverse=True)
-    return _still_merged(Merged(rows, place, np.zeros(len(values), dtype=np.int64)), np.zeros(len(values), np.int64))
+def beside_another_key(
+    files: Files,
+    variables: Sequence[Protected],
+    keys: Collection[str],
+    aside: Collection[str],
+    finer: Mapping[str, FinerColumns],
+) -> dict[tuple[str, str], FinerColumns]:
+    """By recoded or removed key, and another key beside it: columns that tell the first one among records that agree
+    in the other.
+
+    A number of children is missing for men and for girls: nothing of the age alone, but whoever looks for a woman
+    knows which of the two she is.
+    """
+    found = {}
+    for protected in variables:
+        if not (protected.removed or protected.name in keys):
+            continue
+        merged = merged_values(protected)
+        if protected.name in finer and len(merged.rows):
+            classes = np.zeros(len(merged.classes), dtype=np.int64)
+            classes[merged.original] = finer[protected.name].classes[files.released_rows[merged.rows]]
+            merged = still_merged(merged, refined(merged.classes, classes))
+        for key in files.columns:
+            if key not in keys or key == protected.name or not 2 <= files.distinct(key) <= MOST_BESIDE:
+                continue
+            own = _beside(files, merged, key)
+            names = _others(files, protected, keys, aside) if len(own.rows) else []
+            told = {(name,): told_by_ways(files, own, name) for name in names}
+            telling = {name: values for name, values in told.items() if values is not None}
+            if telling:
+                found[protected.name, key] = _found(files, own, telling, ())
+    return found
 
 
-def _original_codes(protected: Protected) -> Ints:
-    """By row the code of the original value."""
-    original = protected.shown.copy()
-    original[protected.rows] = protected.truth
-    return original
-
-
-def _merged(protected: Protected) -> Merged:
-    """What the release merges: everything of a removed variable; values without any released one form a class."""
-    original = _original_codes(protected)
-    classes = np.zeros(protected.codes + 1, dtype=np.int64)
-    if not protected.removed:
-        shown = np.bincount(original[protected.shown_rows], minlength=protected.codes + 1) > 0
-        classes = np.where(shown, released_as(original, protected.shown, protected.codes), 0)
-    rows = np.flatnonzero(original)
-    values, place = np.unique(original[rows], return_inverse=True)
-    return _still_merged(Merged(rows, place, classes[values]), classes[values])
-
-
-def _still_merged(merged: Merged, classes: Ints) -> Merged:
-    """The original values that still share a class with another one."""
-    _, classes = np.unique(classes, return_inverse=True)
-    kept = np.bincount(classes)[classes] > 1 if len(classes) else np.zeros(0, dtype=np.bool_)
-    chosen = kept[merged.original]
-    _, own = np.unique(classes[kept], return_inverse=True)
-    return Merged(merged.rows[chosen], (np.cumsum(kept) - 1)[merged.original[chosen]], own.astype(np.int64))
+def _beside(files: Files, merged: Merged, key: str) -> Merged:
+    """What is merged, by value of another key: each pair of an original value and a released value of the key."""
+    codes = files.codes(key)
+    assert codes is not None
+    beside = codes[merged.rows]
+    shown = beside > 0
+    width = files.distinct(key) + 1
+    pairs, place = np.unique(merged.original[shown] * width + beside[shown], return_inverse=True)
+    classes = paired(merged.classes[pairs // width], pairs % width)
+    return still_merged(Merged(merged.rows[shown], place, classes), classes)
 
 
 def _told_by(files: Files, merged: Merged, name: str) -> tuple[Ints | None, bool]:
     """By merged original value what a column tells of it, None if nothing more than its class; whether it is all."""
     codes = files.codes(name)
     assert codes is not None
-    column, tried = codes[merged.rows], len(files.columns)
-    if _determines(merged, column, tried):
+    if _determines(merged, codes[merged.rows], len(files.columns)):
         return np.arange(len(merged.classes)), True
-    # A missing value may be one that a whole class has, or an answer that was not given: with and without them.
-    for rows in (slice(None), np.flatnonzero(column)) if (column == 0).any() else (slice(None),):
-        told = told_classes(merged.classes, merged.original[rows], column[rows])
-        if refined(merged.classes, told).max() > merged.classes.max():
-            chance = log_chance(merged.classes, told, merged.original[rows], column[rows])
-            if chance <= np.log(LEVEL / tried):
-                return told, False
-    return None, False
+    return told_by_ways(files, merged, name), False
 
 
 def _determines(merged: Merged, column: Ints, tried: int) -> bool:

@@ -1,4 +1,4 @@
-"""By households: counts of members, sums over them, and equivalence scales.
+"""By households and other groups: counts of members, sums over them, and equivalence scales.
 
 What the intruder has: an identifier that puts records together. What he does: he counts the records of a household,
 adds up what its members have, or takes what the others have from the household's total. What he gains: the household
@@ -21,6 +21,8 @@ from tacita.risk.release.reconstruction.sizes import MOST_MEMBERS, told_at_least
 SCALES = {"modified OECD scale": (0.5, 0.3), "Oxford scale": (0.7, 0.5)}
 """Equivalence scales: what further adults and children add to the 1 of the first."""
 MOST_ADULTS, MOST_CHILDREN = 9, 9
+LEAST_IN_GROUP = 2
+"""Records that groups have on average, of which totals and means are looked for."""
 
 
 def household_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
@@ -35,6 +37,7 @@ def household_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Le
                 continue
             yield from _leaks_by_count(files, protected, name)
             yield from _leaks_by_sums(files, protected, name)
+        yield from _leaks_by_group_totals(files, protected)
 
 
 def _identifiers(files: Files) -> Iterator[str]:
@@ -87,12 +90,54 @@ def group_sum(codes: Ints, y: Floats) -> Floats:
     return np.where(missing | (codes == 0), np.nan, total)
 
 
+def _leaks_by_group_totals(files: Files, protected: Protected) -> Iterator[Leak]:
+    """What a total or a mean of a region, or of any other group, leaves for the one record that is not shown."""
+    if protected.released_numbers is None or not len(protected.true_rows):
+        return
+    pairs = [pair for pair in _constant_in_groups(files) if protected.name not in pair]
+    for group, name in pairs:
+        codes, y = files.codes(group), files.numbers(name)
+        assert codes is not None and y is not None
+        for what, total in (("the total", y), ("the mean", y * np.bincount(codes)[codes])):
+            slack = 0.5 * files.unit(name) * (np.bincount(codes)[codes] if what == "the mean" else 1.0)
+            known = judged(protected, _total_less_others(codes, total, protected), 2 * len(pairs), slack)
+            if known is not None:
+                how = f"{name!r} as {what} of the records with the same {group!r}, less what the others show"
+                repair = f"suppress it for two records of each {group!r}, or remove {name!r}"
+                yield leak(protected, "household", (group, name), how, repair, *known)
+
+
+def _constant_in_groups(files: Files) -> list[tuple[str, str]]:
+    """Columns of groups, and numbers that are the same within each of them, worked out once."""
+    if "constant in groups" not in files.memory:
+        found = []
+        for group in files.columns:
+            if 2 <= files.distinct(group) <= len(files) / LEAST_IN_GROUP:
+                names = [each for each in files.columns if each != group and files.numbers(each) is not None]
+                found += [(group, each) for each in names if _is_constant(files, group, each)]
+        files.memory["constant in groups"] = found
+    pairs: list[tuple[str, str]] = files.memory["constant in groups"]
+    return pairs
+
+
+def _is_constant(files: Files, group: str, name: str) -> bool:
+    """Whether all records of a group have one number of a column, and the groups do not all have the same."""
+    codes, values = files.codes(group), files.codes(name)
+    assert codes is not None and values is not None
+    if not 2 <= files.distinct(name) <= files.distinct(group):
+        return False
+    last = np.zeros(files.distinct(group) + 1, dtype=np.int64)
+    last[codes] = values
+    return bool((last[codes] == values)[codes > 0].all())
+
+
 def _total_less_others(codes: Ints, total: Floats, protected: Protected) -> Floats:
     """By row: a household's total less what its other members show; NaN unless all of them show it."""
     nothing = np.full(len(codes), np.nan)
     if protected.released_numbers is None:
         return nothing
-    shown = protected.released_numbers
+    # A value that was coded at the top is known to be one, and stands for nothing.
+    shown = np.where(protected.is_protected, np.nan, protected.released_numbers)
     hidden = np.isnan(shown)
     blanks = np.bincount(codes, hidden)[codes] - hidden
     others = np.bincount(codes, np.nan_to_num(shown))[codes] - np.nan_to_num(shown)

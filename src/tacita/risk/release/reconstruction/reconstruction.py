@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -16,7 +16,7 @@ from tacita.distance.truth import new_records_caution, shared_records
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress, part
-from tacita.result import Percent, Repair, Result, Table
+from tacita.result import Percent, Repair, Result, Table, Verdict
 from tacita.risk.release.reconstruction.arithmetic import arithmetic_leaks
 from tacita.risk.release.reconstruction.bounds import bound_leaks
 from tacita.risk.release.reconstruction.cells import Files, Protected, protected_variables
@@ -24,6 +24,7 @@ from tacita.risk.release.reconstruction.columns import column_leaks, without_fou
 from tacita.risk.release.reconstruction.copies import copy_leaks
 from tacita.risk.release.reconstruction.finer import (
     FinerColumns,
+    beside_another_key,
     determined_cautions,
     finer_columns,
     narrowing_columns,
@@ -35,6 +36,7 @@ from tacita.risk.release.reconstruction.learner import learner_leaks
 from tacita.risk.release.reconstruction.order import order_cautions, order_leaks
 from tacita.risk.release.reconstruction.other_release import other_release_leaks
 from tacita.risk.release.reconstruction.relations import relation_leaks
+from tacita.risk.release.reconstruction.row_order import other_order
 from tacita.risk.release.reconstruction.runs import run_leaks
 from tacita.risk.release.reconstruction.totals import ProtectedVariable, totals
 from tacita.rules import Rules
@@ -61,6 +63,27 @@ class Reconstruction(Result):
     """By recoded or removed variable: released columns that split its original values more finely than it does."""
     narrowed: Mapping[str, FinerColumns] = field(default_factory=dict)
     """By key of which cells are suppressed: released columns that tell which values a blank can be."""
+    beside: Mapping[tuple[str, str], FinerColumns] = field(default_factory=dict)
+    """By recoded or removed key, and another key: released columns that split it among records alike in the other."""
+
+    unread: tuple[str, ...] = ()
+    """Released columns of lists or objects, in which nothing here reads."""
+
+    other_order: str = ""
+    """Why the rows of the release are not those of the original, so that nothing here means anything."""
+
+    def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
+        """Whether the policy's limit is kept; not assessed where rows do not belong together, or are not read."""
+        why = self.other_order or (
+            f"{check.quoted(self.unread)} hold{'s' if len(self.unread) == 1 else ''} lists or objects, in which no "
+            f"attack reads; remove {'it' if len(self.unread) == 1 else 'them'}, or make columns of what is in there"
+        )
+        found = super().verdicts(policy)
+        if not (self.other_order or self.unread):
+            return found
+        void = [bool(self.other_order or each.holds) for each in found]
+        nothing = [replace(each, value=None, holds=None, why=why) for each in found]
+        return tuple(none if each_void else each for each, none, each_void in zip(found, nothing, void, strict=True))
 
     @property
     def protected(self) -> int:
@@ -283,9 +306,14 @@ def reconstruction(
     progress(0.98, "finer classes")
     finer = finer_columns(files, chosen, scenario.all_keys, _declared(scenario))
     narrowed = narrowing_columns(files, chosen, scenario.all_keys, _declared(scenario))
+    beside = beside_another_key(files, chosen, scenario.all_keys, _declared(scenario), finer)
     cautions = (*cautions, *determined_cautions(chosen, finer))
     cautions = (*cautions, *new_records_caution(len(released) - len(files)))
-    return Reconstruction(released.record, told, tuple(ordered), cautions, finer, narrowed)
+    in_order = other_order(original, released, unit)
+    cautions = (*cautions, *([f"{in_order}."] if in_order else []))
+    return Reconstruction(
+        released.record, told, tuple(ordered), cautions, finer, narrowed, beside, files.unread, in_order
+    )
 
 
 def _declared(scenario: Scenario) -> set[str]:

@@ -1,7 +1,8 @@
-"""Parts of values that may be codes themselves: the first or last characters of an identifier, and its parts."""
+"""Parts of values that may be codes themselves: characters of an identifier, its parts, numbers in a text."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -18,6 +19,11 @@ LONGEST = 4
 SHORTEST = 3
 """Characters that are left out at the end, at most."""
 SEPARATORS = "-_/.: "
+INSIDE, LONGEST_ISSUED = (2, 4), 24
+"""Characters that are looked at inside numbers of one length up to the longest that are issued: years, areas."""
+MOST_NUMBERS = 3
+"""Numbers of a text that are looked at."""
+NUMBER = re.compile(r"\d+")
 
 
 class View(NamedTuple):
@@ -81,12 +87,35 @@ def _parts(texts: Any) -> Iterator[tuple[str, Any]]:
             f"all but the last {_characters(size)}",
             np.array([text[:-size] for text in texts.tolist()], dtype=np.str_),
         )
+    yield from _inside(texts, length)
+    yield from _numbers(texts)
     for sign in SEPARATORS:
         counts = np.char.count(texts, sign)
         if counts.min() > 0 and counts.max() == counts.min() <= 4:
             split = np.array([text.split(sign) for text in texts.tolist()], dtype=np.str_)
             for place in range(split.shape[1]):
                 yield f"part {place + 1} (by {sign!r})", split[:, place]
+
+
+def _inside(texts: Any, length: Ints) -> Iterator[tuple[str, Any]]:
+    """Characters at every place of texts of one length, as the year of birth in a personal number."""
+    longest = int(length.max())
+    if length.min() < longest or longest > LONGEST_ISSUED:
+        return
+    letters = texts.view(np.uint32).reshape(len(texts), longest)
+    for size in INSIDE:
+        for start in range(1, longest - size):
+            picked = np.ascontiguousarray(letters[:, start : start + size]).view(f"<U{size}").ravel()
+            yield f"characters {start + 1} to {start + size}", picked
+
+
+def _numbers(texts: Any) -> Iterator[tuple[str, Any]]:
+    """Numbers that stand in texts among other things, each of the first few by itself."""
+    found = [NUMBER.findall(text) for text in texts.tolist()]
+    for place in range(min(MOST_NUMBERS, max(map(len, found)))):
+        parts = [numbers[place] if place < len(numbers) else "" for numbers in found]
+        if any(part != text for part, text in zip(parts, texts.tolist(), strict=True)):
+            yield f"number {place + 1}", np.array(parts, dtype=np.str_)
 
 
 def _characters(size: int) -> str:

@@ -1,0 +1,98 @@
+"""Records that look like several of one unit, of which the scenario does not say so.
+
+Twelve months of one person agree in every key, and twelve records look like a crowd: k, f and F are then too high by as
+much. Where a column puts records together that agree in keys as detailed as theirs, nobody may be told that k holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from tacita import frame
+from tacita.arrays import Ints
+from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.data.identifying import words_of
+from tacita.keys.table import key_table, repeated_units
+from tacita.policy import Policy
+from tacita.result import Verdict
+from tacita.scenario import Scenario
+
+LEAST_GROUPS = 20
+"""Groups of several records that there must be."""
+AGREE = 0.9
+"""The share of them whose records must agree in all keys."""
+BY_CHANCE = 0.01
+"""Two records of the file agree in all keys at most so often; where they do more often, groups of regions do too."""
+MOST_TOGETHER = 50
+"""Records of a group on average; more are a region or a class."""
+IDENTIFIER = re.compile(
+    r".*\b(id|ids|ident|identifier|uid|uuid|pid|no|nr|num|number|unit|case|panel|person|persons|respondent|patient|"
+    r"member|firm|enterprise|company|business|employer|employee|subject|participant|client|pin)\b.*"
+)
+"""Words in the name of a column that was removed, and may have said whose records they are."""
+
+
+def undeclared_units(data: Data, scenario: Scenario, policy: Policy, original: Data | None) -> Iterator[Verdict]:
+    """A verdict that is not known where records seem to be of one unit each several times; of the original, if known.
+
+    `scenario` is that of the original, where there is one.
+    """
+    if not scenario.keys or (policy.k is None and policy.risk is None):
+        return
+    file = data if original is None else original
+    if scenario.person is not None or repeated_units(data, scenario) is not None:
+        return
+    table = key_table(file, scenario)
+    share = table.records / len(file)
+    if float((share**2).sum()) > BY_CHANCE:
+        return
+    named = [name for name in file.columns if _may_be_identifier(name, file, data, scenario)]
+    for name in named:
+        if _repeats(file, name, table.row):
+            limit, what = (policy.k, "k") if policy.k is not None else (policy.risk, "risk")
+            assert limit is not None
+            known = name in scenario.roles or IDENTIFIER.fullmatch(words_of(name))
+            way = "" if known else f", or {name!r} as a key or remove it if it is something else"
+            why = (
+                f"records with the same {name!r} agree in all keys, and each counts as somebody else; declare "
+                f"person = {name!r}, so that units are counted{way}"
+            )
+            yield Verdict(what, limit, None, None, why)
+            return
+
+
+def _may_be_identifier(name: str, file: Data, data: Data, scenario: Scenario) -> bool:
+    """Declared identifiers, released columns that are nothing else, and removed ones that are called so."""
+    if name in (*scenario.identifiers, scenario.household):
+        return True
+    if name in scenario.roles or name in scenario.sensitive or _has_fractions(file, name):
+        return False
+    return name in data.columns or bool(IDENTIFIER.fullmatch(words_of(name)))
+
+
+def _has_fractions(file: Data, name: str) -> bool:
+    if not frame.is_float(file.table, name):
+        return False
+    return bool((np.nan_to_num(file.numbers(name)) % 1 != 0).any())
+
+
+def _repeats(file: Data, name: str, key: Ints) -> bool:
+    """Whether a column has a few records for most of its values, and these agree in all keys."""
+    try:
+        place, count = file.groups(name)
+    except TacitaError:
+        return False
+    there = place >= 0
+    size = np.bincount(place[there], minlength=count)
+    several = size > 1
+    if several.sum() < max(LEAST_GROUPS, 0.5 * count) or size[several].mean() > MOST_TOGETHER:
+        return False
+    # Of records that agree, the least and the greatest place of the key are the same.
+    least, greatest = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
+    np.minimum.at(least, place[there], key[there])
+    np.maximum.at(greatest, place[there], key[there])
+    return bool((least == greatest)[several].mean() >= AGREE)
