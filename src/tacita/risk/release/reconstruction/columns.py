@@ -40,6 +40,10 @@ DENSE = 1 << 25
 """Up to so many possible keys a table of all of them is quicker than sorting."""
 
 
+Places = np.ndarray[tuple[int], np.dtype[np.int32]]
+"""By key: 1 for the first group that is asked for, 2 for the next; 0 for the others."""
+
+
 class Tally(NamedTuple):
     """By group of rows with the same values of some columns: what it says of a variable."""
 
@@ -65,9 +69,40 @@ def tally(group: Ints, value: Ints, codes: int) -> Tally:
     if len(combined) and int(combined.max()) < max(FEW_CELLS, 8 * len(combined)):
         table = np.bincount(combined)
         cell = np.flatnonzero(table)
-        count = table[cell]
+        return _tally_of_cells(cell, table[cell], codes)
+    return _tally_of_cells(*np.unique(combined, return_counts=True), codes)
+
+
+def tally_of_groups(key: Ints, place: Places, keys: Ints, protected: Protected) -> Tally:
+    """The tally of the groups that some keys name, of all rows that have a released value; `key` is by row."""
+    from tacita.risk.release.reconstruction.group_loops import count_in_groups
+
+    chosen = np.unique(keys)
+    place[chosen] = np.arange(1, len(chosen) + 1)
+    width = protected.codes + 1
+    if len(chosen) * width <= max(FEW_CELLS, 8 * len(key)):
+        table = np.zeros(len(chosen) * width, dtype=np.int64)
+        count_in_groups(key, place, protected.shown, width, table)
+        cell = np.flatnonzero(table)
+        found = _tally_of_cells(cell, table[cell], protected.codes)
     else:
-        cell, count = np.unique(combined, return_counts=True)
+        group = place[key[protected.shown_rows]] - 1
+        there = group >= 0
+        found = tally(group[there].astype(np.int64), protected.shown[protected.shown_rows[there]], protected.codes)
+    place[chosen] = 0
+    return found._replace(group=chosen[found.group])
+
+
+def places_of(key: Ints, size: int) -> tuple[Ints, Places]:
+    """Keys below `size`, by row, with a place for each that can be looked up: numbered anew where they are too many."""
+    if size > max(DENSE, 4 * len(key)):
+        different, key = np.unique(key, return_inverse=True)
+        size = len(different)
+    return key, np.zeros(size, dtype=np.int32)
+
+
+def _tally_of_cells(cell: Ints, count: Ints, codes: int) -> Tally:
+    """The tally by cell: groups times codes + 1 plus the value, ascending, and how many rows have both."""
     of = cell // (codes + 1)
     start = np.flatnonzero(np.diff(of, prepend=-1))
     if not len(start):
@@ -259,17 +294,11 @@ def _column_set_leaks(
             continue
         if at % 16 == 0:
             progress((len(names) - 1 + at / len(sets)) / 3, f"sets of {len(names)} columns")
-        key, size = joint_key(search.files, names)
+        key, place = places_of(*joint_key(search.files, names))
         for protected in open_ones:
             left = remaining[protected.name] & protected.learnable
             keys = key[protected.rows[left]]
-            rows = rows_of_groups(key, size, keys, protected.shown_rows)
-            if len(rows) < 2:
-                continue
-            if size * (protected.codes + 1) >= 1 << 62:
-                _, key = np.unique(key, return_inverse=True)
-                size, keys = len(key), key[protected.rows[left]]
-            found = tally(key[rows], protected.shown[rows], protected.codes)
+            found = tally_of_groups(key, place, keys, protected)
             said = guesses(found, keys, protected, search.tried, whole=False)
             known = _leak(search, protected, names, " and ".join(map(repr, names)), said, key, left)
             if known is not None:
@@ -290,18 +319,6 @@ def joint_key(files: Files, names: Sequence[str]) -> tuple[Ints, int]:
         key = key * own + codes
         size *= own
     return key, size
-
-
-def rows_of_groups(key: Ints, size: int, keys: Ints, shown_rows: Ints) -> Ints:
-    """Rows with a released value in groups that hold a cell."""
-    if size <= max(DENSE, 4 * len(key)):
-        held = np.zeros(size, dtype=np.bool_)
-        held[keys] = True
-        return shown_rows[held[key[shown_rows]]]
-    different = np.unique(keys)
-    place = np.minimum(np.searchsorted(different, key[shown_rows]), len(different) - 1)
-    held_rows: Ints = shown_rows[different[place] == key[shown_rows]]
-    return held_rows
 
 
 def _leak(

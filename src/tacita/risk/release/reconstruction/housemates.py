@@ -14,7 +14,7 @@ import numpy as np
 
 from tacita.arrays import Bools, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected
-from tacita.risk.release.reconstruction.columns import Guesses, guesses, rows_of_groups, tally
+from tacita.risk.release.reconstruction.columns import Guesses, guesses, places_of, tally, tally_of_groups
 from tacita.risk.release.reconstruction.leak import Leak, judged_codes, leak
 
 
@@ -74,11 +74,8 @@ def _leaks_with_another_column(
         if each == protected.name or codes is None or not len(cells):
             continue
         size = files.distinct(each) + 1
-        key = mates * size + codes
-        rows = rows_of_groups(key, size * (int(mates.max(initial=0)) + 1), key[cells], protected.shown_rows)
-        if len(rows) < 2:
-            continue
-        found = tally(key[rows], protected.shown[rows], protected.codes)
+        key, place = places_of(mates * size + codes, size * (int(mates.max(initial=0)) + 1))
+        found = tally_of_groups(key, place, key[cells], protected)
         said = guesses(found, key[cells], protected, 1 + len(columns), whole=False)
         assert files.household is not None
         known = _leak(protected, (files.household, each), said, key, left, 1 + len(columns))

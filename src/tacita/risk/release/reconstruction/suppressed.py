@@ -1,4 +1,4 @@
-"""Leaks of suppressed cells alone, by what blanking further cells repairs: copies, other columns, housemates."""
+"""Leaks of suppressed cells alone: by what blanking further cells repairs, or by everything."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tacita.risk.release.reconstruction.columns import column_leaks
 from tacita.risk.release.reconstruction.copies import copy_leaks
 from tacita.risk.release.reconstruction.housemates import housemate_leaks
 from tacita.risk.release.reconstruction.leak import Leak
-from tacita.risk.release.reconstruction.reconstruction import files_of
+from tacita.risk.release.reconstruction.reconstruction import attacked, files_of
 from tacita.scenario import Scenario
 
 
@@ -46,3 +46,15 @@ def leaks_of_suppressed(
         if not aside & set(leak.columns):
             yield leak, files.released_rows[rows_of[leak.variable][leak.right_cells]]
 
+
+def every_leak_of_suppressed(
+    original: Data, released: Data, scenario: Scenario, names: tuple[str, ...], progress: Progress
+) -> Iterator[tuple[Leak, Ints]]:
+    """Leaks that an assessment finds of the suppressed cells of some columns, and the rows of those given back."""
+    files = files_of(original, released, scenario)
+    variables = [each.suppressed_only for each in protected_variables(files, names) if each.suppressed.any()]
+    rows_of = {each.name: each.rows for each in variables}
+    remaining = {each.name: np.ones(len(each), dtype=np.bool_) for each in variables}
+    found, _ = attacked(files, variables, remaining, progress=progress)
+    for leak in sorted(found, key=lambda each: (-each.right, len(each.columns))):
+        yield leak, files.released_rows[rows_of[leak.variable][leak.right_cells]]
