@@ -136,18 +136,26 @@ def by_set(
             for key in several
             if hits_of[key] and trusted(hits_of[key], total_of[key], variable.share(top_of[key]), tried * len(all_held))
         }
-    guess = {at: top_of[keys[at]] for at in cells if keys[at] in trusty and top_of[keys[at]] is not None}
-    covered = sorted(at for at, value in guess.items() if value != variable.shown[at])
+    says = {key: top_of[key] for key in trusty if top_of[key] is not None}
+    guess = {at: says[keys[at]] for at in cells if keys[at] in says}
+    covered = {at for at, value in guess.items() if value != variable.shown[at]}
     right = {at for at in covered if guess[at] in variable.accepted(at)}
-    if not covered:
-        return None
-    if not justified(len(right), len(covered), variable.chance(covered, right), tried):
-        if misled is not None:
+    # Of what is shown nobody knows what was changed: true values that are contradicted count as guessed wrong.
+    true_rows = [at for at, value in enumerate(variable.shown) if value is not None and at not in variable.truth]
+    contradicted = sum(keys[at] in says and says[keys[at]] != variable.shown[at] for at in true_rows)
+    found = Found(set(), set())
+    for blank, others in ((True, 0), (False, contradicted)):
+        some = sorted(at for at in covered if (variable.shown[at] is None) == blank)
+        told = right & set(some)
+        chance = variable.chance(some, told) if some else 0.0
+        if all(justified(len(told), count, chance, tried) for count in (len(some), len(some) + others)):
+            found.right.update(told)
+            found.wrong.update(set(some) - told)
+        elif misled is not None and some:
             so_far = misled.setdefault(variable.name, Found(set(), set()))
-            so_far.right.update(right)
-            so_far.wrong.update(set(covered) - right)
-        return None
-    return Found(right, set(covered) - right)
+            so_far.right.update(told)
+            so_far.wrong.update(set(some) - told)
+    return found if found.right else None
 
 
 def usable(released: Rows) -> list[str]:

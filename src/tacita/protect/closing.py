@@ -14,8 +14,7 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.progress import Progress, halving
 from tacita.risk.release.reconstruction.leak import Leak
-from tacita.risk.release.reconstruction.reconstruction import reconstruction
-from tacita.risk.release.reconstruction.suppressed import leaks_of_suppressed
+from tacita.risk.release.reconstruction.suppressed import every_leak_of_suppressed, leaks_of_suppressed
 from tacita.scenario import Scenario
 
 BLANKED = ("columns", "copy", "housemates")
@@ -138,15 +137,10 @@ def _by_everything(
     released: Data, scope: Scope, names: tuple[str, ...], progress: Progress
 ) -> Iterator[tuple[Leak, Ints]]:
     """Every leak that an assessment finds, and the rows of the suppressed cells that it gives back."""
-    file = released if scope.release_order is None else released.take(scope.release_order)
-    found = reconstruction(scope.original, file, scope.scenario, variables=names, progress=progress)
-    record_of = {each.name: each.record for each in found.variables}
-    order = np.argsort(released.record, kind="stable")
-    for leak in found.leaks:
-        numbers = record_of[leak.variable][leak.right_cells]
-        rows = order[np.searchsorted(released.record[order], numbers)]
-        # Cells that an earlier step changed are not told by a blank.
-        yield leak, rows[released.missing(leak.variable)[rows]]
+    order = np.arange(len(released)) if scope.release_order is None else scope.release_order
+    file = released if scope.release_order is None else released.take(order)
+    for leak, rows in every_leak_of_suppressed(scope.original, file, scope.scenario, names, progress):
+        yield leak, order[rows]
 
 
 def _repair(leak: Leak, rows: Ints, released: Data, scope: Scope, names: tuple[str, ...]) -> tuple[str, Bools]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -50,6 +50,12 @@ class Protected:
     """By row: the released value as a number, NaN where it is none; None if the variable is gone or is text."""
     removed: bool
     """Whether the variable is no longer there."""
+    is_protected: Bools
+    """By row: whether the cell is protected, whether it is asked for or not."""
+    drawn: bool = False
+    """Whether values were drawn from a model: one that is shown says nothing of its own record."""
+    blank: int = 0
+    """The code of a blank that was drawn like a value; 0 where blanks are cells without one."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -58,13 +64,6 @@ class Protected:
     def misleading(self) -> Misleading:
         """What rules say that an intruder would trust but should not; attacks add to it."""
         return Misleading(len(self))
-
-    @cached_property
-    def is_protected(self) -> Bools:
-        """By row: whether the cell is protected."""
-        found = np.zeros(len(self.shown), dtype=np.bool_)
-        found[self.rows] = True
-        return found
 
     @cached_property
     def shown_rows(self) -> Ints:
@@ -110,8 +109,20 @@ class Protected:
 
     def is_guess(self, guess: Ints) -> Bools:
         """By protected cell: whether there is a guess, and it says another thing than the release itself."""
-        said: Bools = (guess > 0) & (guess != self.shown[self.rows])
+        said: Bools = (guess > 0) & (guess != self.blank) & (guess != self.shown[self.rows])
         return said
+
+    @property
+    def suppressed_only(self) -> Protected:
+        """The same variable, of which only the suppressed cells are asked for."""
+        asked = self.suppressed
+        return replace(
+            self,
+            rows=self.rows[asked],
+            suppressed=asked[asked],
+            truth=self.truth[asked],
+            target=self.target[asked],
+        )
 
     def text_of(self, code: int) -> str:
         """The value of a code as a text."""
@@ -236,7 +247,14 @@ def _protected(files: Files, name: str) -> Protected | None:
     both = (files.original, files.released) if there else (files.original,)
     (was, *now), values = joint_codes(name, *both)
     shown = now[0] if there else np.zeros(len(files), dtype=np.int64)
-    rows = np.flatnonzero((was > 0) & (was != shown))
+    done = [each.kind for each in files.released.mechanisms if name in each.variables]
+    drawn, blank = "synthesis" in done, 0
+    if drawn and there and "suppression" not in done[done.index("synthesis") :]:
+        # Who has no value was drawn as well: a blank hides nothing.
+        blank = len(values) + 1
+        shown, values = np.where(shown == 0, blank, shown), (*values, None)
+    protected = (was > 0) & (was != shown)
+    rows = np.flatnonzero(protected)
     if not len(rows):
         return None
     truth = was[rows]
@@ -252,6 +270,9 @@ def _protected(files: Files, name: str) -> Protected | None:
         numbers=numbers_of(files.original, name),
         released_numbers=numbers_of(files.released, name) if there else None,
         removed=not there,
+        is_protected=protected,
+        drawn=drawn,
+        blank=blank,
     )
 
 

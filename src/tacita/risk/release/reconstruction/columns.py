@@ -40,6 +40,10 @@ DENSE = 1 << 25
 """Up to so many possible keys a table of all of them is quicker than sorting."""
 
 
+Places = np.ndarray[tuple[int], np.dtype[np.int32]]
+"""By key: 1 for the first group that is asked for, 2 for the next; 0 for the others."""
+
+
 class Tally(NamedTuple):
     """By group of rows with the same values of some columns: what it says of a variable."""
 
@@ -65,9 +69,40 @@ def tally(group: Ints, value: Ints, codes: int) -> Tally:
     if len(combined) and int(combined.max()) < max(FEW_CELLS, 8 * len(combined)):
         table = np.bincount(combined)
         cell = np.flatnonzero(table)
-        count = table[cell]
+        return _tally_of_cells(cell, table[cell], codes)
+    return _tally_of_cells(*np.unique(combined, return_counts=True), codes)
+
+
+def tally_of_groups(key: Ints, place: Places, keys: Ints, protected: Protected) -> Tally:
+    """The tally of the groups that some keys name, of all rows that have a released value; `key` is by row."""
+    from tacita.risk.release.reconstruction.group_loops import count_in_groups
+
+    chosen = np.unique(keys)
+    place[chosen] = np.arange(1, len(chosen) + 1)
+    width = protected.codes + 1
+    if len(chosen) * width <= max(FEW_CELLS, 8 * len(key)):
+        table = np.zeros(len(chosen) * width, dtype=np.int64)
+        count_in_groups(key, place, protected.shown, width, table)
+        cell = np.flatnonzero(table)
+        found = _tally_of_cells(cell, table[cell], protected.codes)
     else:
-        cell, count = np.unique(combined, return_counts=True)
+        group = place[key[protected.shown_rows]] - 1
+        there = group >= 0
+        found = tally(group[there].astype(np.int64), protected.shown[protected.shown_rows[there]], protected.codes)
+    place[chosen] = 0
+    return found._replace(group=chosen[found.group])
+
+
+def places_of(key: Ints, size: int) -> tuple[Ints, Places]:
+    """Keys below `size`, by row, with a place for each that can be looked up: numbered anew where they are too many."""
+    if size > max(DENSE, 4 * len(key)):
+        different, key = np.unique(key, return_inverse=True)
+        size = len(different)
+    return key, np.zeros(size, dtype=np.int32)
+
+
+def _tally_of_cells(cell: Ints, count: Ints, codes: int) -> Tally:
+    """The tally by cell: groups times codes + 1 plus the value, ascending, and how many rows have both."""
     of = cell // (codes + 1)
     start = np.flatnonzero(np.diff(of, prepend=-1))
     if not len(start):
@@ -93,13 +128,35 @@ def tally(group: Ints, value: Ints, codes: int) -> Tally:
     return Tally(of[start], total, top, most, hits, guessed.astype(np.int64), confirmed.astype(np.int64))
 
 
-def guesses(found: Tally, keys: Ints, protected: Protected, tried: int, whole: bool) -> tuple[Ints, float]:
-    """By cell the value that an intruder would guess from its group, 0 for none, and the hit rate of all groups.
+class Guesses(NamedTuple):
+    """What an intruder guesses by groups of rows."""
+
+    rate: float
+    """The hit rate of all groups."""
+    group: Ints
+    """The keys of groups that he trusts, ascending."""
+    top: Ints
+    """By such group: the value that it says."""
+
+    def of(self, keys: Ints) -> Ints:
+        """By key the value that its group says, 0 for none."""
+        if not len(self.group):
+            return np.zeros(len(keys), dtype=np.int64)
+        place = np.minimum(np.searchsorted(self.group, keys), len(self.group) - 1)
+        return np.where(self.group[place] == keys, self.top[place], 0)
+
+    def wrong_of_true(self, keys: Ints, protected: Protected) -> int:
+        """In how many rows that show what is true a group says another value; `keys` are by row."""
+        rows = np.flatnonzero((protected.shown > 0) & ~protected.is_protected)
+        said = self.of(keys[rows])
+        return int(((said > 0) & (said != protected.blank) & (said != protected.shown[rows])).sum())
+
+
+def guesses(found: Tally, keys: Ints, protected: Protected, tried: int, whole: bool) -> Guesses:
+    """What an intruder would guess by group, for the cells of some groups.
 
     `whole`: the groups are all of the file, not only those that hold protected cells.
     """
-    if not len(found.group):
-        return np.zeros(len(keys), dtype=np.int64), 0.0
     several = found.total >= 2
     tries, hits = int(found.total[several].sum()), int(found.hits[several].sum())
     if is_trusted(hits, tries, float(protected.shares.max()), tried):
@@ -107,12 +164,7 @@ def guesses(found: Tally, keys: Ints, protected: Protected, tried: int, whole: b
     else:
         trusted = _trusted_values(found, protected, tried)
         trusted |= _trusted_groups(found, several & ~trusted, protected, tried, keys if whole else None)
-    rate = hits / tries if tries else 0.0
-    if not trusted.any():
-        return np.zeros(len(keys), dtype=np.int64), rate
-    place = np.minimum(np.searchsorted(found.group, keys), len(found.group) - 1)
-    known = (found.group[place] == keys) & trusted[place]
-    return np.where(known, found.top[place], 0), rate
+    return Guesses(hits / tries if tries else 0.0, found.group[trusted], found.top[trusted])
 
 
 def _trusted_values(found: Tally, protected: Protected, tried: int) -> Bools:
@@ -218,11 +270,11 @@ def _single_column_leaks(
                 continue
             rows = protected.shown_rows
             found = tally(codes[rows], protected.shown[rows], protected.codes)
-            guess, rate = guesses(found, codes[protected.rows], protected, search.tried, whole=True)
+            said = guesses(found, codes[protected.rows], protected, search.tried, whole=True)
             if view.column in telling:
-                gain = rate - float(protected.shares.max())
+                gain = said.rate - float(protected.shares.max())
                 telling[view.column] = max(telling[view.column], gain)
-            known = _leak(search, protected, view.names, view.words, guess, protected.learnable)
+            known = _leak(search, protected, view.names, view.words, said, codes, protected.learnable)
             if known is None:
                 continue
             # A part of a value is named only where it gives back more than the whole does.
@@ -242,20 +294,13 @@ def _column_set_leaks(
             continue
         if at % 16 == 0:
             progress((len(names) - 1 + at / len(sets)) / 3, f"sets of {len(names)} columns")
-        key, size = joint_key(search.files, names)
+        key, place = places_of(*joint_key(search.files, names))
         for protected in open_ones:
             left = remaining[protected.name] & protected.learnable
             keys = key[protected.rows[left]]
-            rows = rows_of_groups(key, size, keys, protected.shown_rows)
-            if len(rows) < 2:
-                continue
-            if size * (protected.codes + 1) >= 1 << 62:
-                _, key = np.unique(key, return_inverse=True)
-                size, keys = len(key), key[protected.rows[left]]
-            found = tally(key[rows], protected.shown[rows], protected.codes)
-            guess = np.zeros(len(protected), dtype=np.int64)
-            guess[left], _ = guesses(found, keys, protected, search.tried, whole=False)
-            known = _leak(search, protected, names, " and ".join(map(repr, names)), guess, left)
+            found = tally_of_groups(key, place, keys, protected)
+            said = guesses(found, keys, protected, search.tried, whole=False)
+            known = _leak(search, protected, names, " and ".join(map(repr, names)), said, key, left)
             if known is not None:
                 yield known
 
@@ -276,23 +321,18 @@ def joint_key(files: Files, names: Sequence[str]) -> tuple[Ints, int]:
     return key, size
 
 
-def rows_of_groups(key: Ints, size: int, keys: Ints, shown_rows: Ints) -> Ints:
-    """Rows with a released value in groups that hold a cell."""
-    if size <= max(DENSE, 4 * len(key)):
-        held = np.zeros(size, dtype=np.bool_)
-        held[keys] = True
-        return shown_rows[held[key[shown_rows]]]
-    different = np.unique(keys)
-    place = np.minimum(np.searchsorted(different, key[shown_rows]), len(different) - 1)
-    held_rows: Ints = shown_rows[different[place] == key[shown_rows]]
-    return held_rows
-
-
 def _leak(
-    search: Search, protected: Protected, names: tuple[str, ...], words: str, guess: Ints, cells: Bools
+    search: Search, protected: Protected, names: tuple[str, ...], words: str, said: Guesses, keys: Ints, cells: Bools
 ) -> Leak | None:
-    """A leak, if the guesses of the cells are right more often than without the columns."""
-    known = judged_codes(protected, guess, cells, search.tried)
+    """A leak, if what groups of rows say of the cells is right more often than a guess without the columns.
+
+    `keys` are by row.
+    """
+    if not len(said.group):
+        return None
+    guess = np.zeros(len(protected), dtype=np.int64)
+    guess[cells] = said.of(keys[protected.rows[cells]])
+    known = judged_codes(protected, guess, cells, search.tried, lambda: said.wrong_of_true(keys, protected))
     if known is None:
         return None
     if names == (search.files.household,) and words == repr(names[0]):

@@ -14,7 +14,7 @@ import numpy as np
 
 from tacita.arrays import Bools, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected
-from tacita.risk.release.reconstruction.columns import guesses, rows_of_groups, tally
+from tacita.risk.release.reconstruction.columns import Guesses, guesses, places_of, tally, tally_of_groups
 from tacita.risk.release.reconstruction.leak import Leak, judged_codes, leak
 
 
@@ -56,8 +56,8 @@ def housemate_leaks(files: Files, variables: Sequence[Protected], remaining: dic
         mates = mates_of(household, protected.shown)
         rows = protected.shown_rows
         found = tally(mates[rows], protected.shown[rows], protected.codes)
-        guess, _ = guesses(found, mates[protected.rows], protected, 1 + len(columns), whole=True)
-        known = _leak(protected, (name,), guess, left, 1 + len(columns))
+        said = guesses(found, mates[protected.rows], protected, 1 + len(columns), whole=True)
+        known = _leak(protected, (name,), said, mates, left, 1 + len(columns))
         if known is not None:
             left[known.right_cells] = False
             yield known
@@ -74,21 +74,21 @@ def _leaks_with_another_column(
         if each == protected.name or codes is None or not len(cells):
             continue
         size = files.distinct(each) + 1
-        key = mates * size + codes
-        rows = rows_of_groups(key, size * (int(mates.max(initial=0)) + 1), key[cells], protected.shown_rows)
-        if len(rows) < 2:
-            continue
-        found = tally(key[rows], protected.shown[rows], protected.codes)
-        guess = np.zeros(len(protected), dtype=np.int64)
-        guess[left], _ = guesses(found, key[cells], protected, 1 + len(columns), whole=False)
+        key, place = places_of(mates * size + codes, size * (int(mates.max(initial=0)) + 1))
+        found = tally_of_groups(key, place, key[cells], protected)
+        said = guesses(found, key[cells], protected, 1 + len(columns), whole=False)
         assert files.household is not None
-        known = _leak(protected, (files.household, each), guess, left, 1 + len(columns))
+        known = _leak(protected, (files.household, each), said, key, left, 1 + len(columns))
         if known is not None:
             yield known
 
 
-def _leak(protected: Protected, names: tuple[str, ...], guess: Ints, left: Bools, tried: int) -> Leak | None:
-    told = judged_codes(protected, guess, left, tried)
+def _leak(
+    protected: Protected, names: tuple[str, ...], said: Guesses, keys: Ints, left: Bools, tried: int
+) -> Leak | None:
+    guess = np.zeros(len(protected), dtype=np.int64)
+    guess[left] = said.of(keys[protected.rows[left]])
+    told = judged_codes(protected, guess, left, tried, lambda: said.wrong_of_true(keys, protected))
     if told is None:
         return None
     how = f"what housemates ({names[0]!r}) show of it" + "".join(f", and {each!r}" for each in names[1:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,28 +88,44 @@ def is_trusted(hits: int, tries: int, base: float, tried: int) -> bool:
     return bool(tail(hits, tries, base) <= LEVEL / max(tried, 1))
 
 
-def is_justified(right: int, covered: int, chance: float, tried: int = 1) -> bool:
+def is_justified(right: int, covered: int, chance: float, tried: int = 1, few: bool = True) -> bool:
     """Whether guesses are right more often than a guess from what is released: significantly, or at least halfway from
-    it to certainty, since a few cells are never significant and are given back all the same."""
+    it to certainty, since a few cells are never significant and are given back all the same.
+
+    Without `few` only what is significant counts: of values drawn from a model, a few are guessed right by chance."""
     if covered == 0 or right <= chance * covered:
         return False
-    halfway = 2 * right >= (1 + chance) * covered
+    halfway = few and 2 * right >= (1 + chance) * covered
     return halfway or bool(tail(right, covered, chance) <= LEVEL / max(tried, 1))
 
 
-def judged_codes(protected: Protected, guess: Ints, cells: Bools, tried: int) -> tuple[Bools, Bools] | None:
+def judged_codes(
+    protected: Protected, guess: Ints, cells: Bools, tried: int, others: Callable[[], int] = int
+) -> tuple[Bools, Bools] | None:
     """By cell whether it is guessed, and whether right; None unless trust in the guesses is justified.
 
-    `guess` is by protected cell what an intruder trusts, 0 for nothing. Where he should not, it is noted as misleading.
+    `guess` is by protected cell what an intruder trusts, 0 for nothing. Suppressed cells and changed ones are judged
+    apart: which are suppressed he sees. Which of the others were changed he does not: there the rows count as well in
+    which the guess contradicts the released value and that is the true one; `others` says how many these are. Where he
+    should not trust them, guesses are noted as misleading.
     """
     if not guess.any():
         return None
-    covered = protected.is_guess(guess) & cells
-    right = protected.is_right(guess) & covered
-    if is_justified(int(right.sum()), int(covered.sum()), chance_of_codes(protected, covered, right), tried):
-        return covered, right
-    protected.misleading.add(covered, right)
-    return None
+    guessed = protected.is_guess(guess) & cells
+    told: tuple[Bools, Bools] | None = None
+    for blank in (True, False):
+        covered = guessed & (protected.suppressed == blank)
+        right = protected.is_right(guess) & covered
+        count, chance = int(covered.sum()), chance_of_codes(protected, covered, right)
+        few = not protected.drawn
+        good = is_justified(int(right.sum()), count, chance, tried, few)
+        if good and not blank:
+            good = is_justified(int(right.sum()), count + others(), chance, tried, few)
+        if good:
+            told = (covered, right) if told is None else (told[0] | covered, told[1] | right)
+        else:
+            protected.misleading.add(covered, right)
+    return told
 
 
 def chance_of_codes(protected: Protected, covered: Bools, right: Bools) -> float:

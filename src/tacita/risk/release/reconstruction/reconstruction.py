@@ -296,7 +296,7 @@ def reconstruction(
     files = files_of(original, released, scenario, unit, rules)
     chosen = tuple(protected_variables(files, variables))
     remaining = {each.name: np.ones(len(each), dtype=np.bool_) for each in chosen}
-    found, cautions = _attacked(files, chosen, remaining, other, unit, threes, progress)
+    found, cautions = attacked(files, chosen, remaining, other, unit, threes, progress)
     if learner:
         progress(0.92, "boosted trees")
         found += learner_leaks(files, chosen, remaining)
@@ -332,14 +332,14 @@ def files_of(original: Data, released: Data, scenario: Scenario, unit: str | Non
 
 
 @np.errstate(all="ignore")
-def _attacked(
+def attacked(
     files: Files,
     variables: Sequence[Protected],
     remaining: dict[str, Bools],
-    other: Any,
-    unit: str | None,
-    threes: str,
-    progress: Progress,
+    other: Any = None,
+    unit: str | None = None,
+    threes: str = "telling",
+    progress: Progress = no_progress,
 ) -> tuple[list[Leak], tuple[str, ...]]:
     """Every leak, and what else is to be said; formulas that are tried may divide by zero or overflow."""
     found: list[Leak] = []

@@ -1,21 +1,20 @@
-"""Leaks of suppressed cells alone, by what blanking further cells repairs: copies, other columns, housemates."""
+"""Leaks of suppressed cells alone: by what blanking further cells repairs, or by everything."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from tacita.arrays import Ints
 from tacita.data import Data
 from tacita.progress import Progress, part
-from tacita.risk.release.reconstruction.cells import Protected, protected_variables
+from tacita.risk.release.reconstruction.cells import protected_variables
 from tacita.risk.release.reconstruction.columns import column_leaks
 from tacita.risk.release.reconstruction.copies import copy_leaks
 from tacita.risk.release.reconstruction.housemates import housemate_leaks
 from tacita.risk.release.reconstruction.leak import Leak
-from tacita.risk.release.reconstruction.reconstruction import files_of
+from tacita.risk.release.reconstruction.reconstruction import attacked, files_of
 from tacita.scenario import Scenario
 
 
@@ -34,7 +33,7 @@ def leaks_of_suppressed(
     Rules are trusted as if all columns and threes were searched.
     """
     files = files_of(original, released, scenario)
-    variables = [_suppressed_cells_of(each) for each in protected_variables(files, names) if each.suppressed.any()]
+    variables = [each.suppressed_only for each in protected_variables(files, names) if each.suppressed.any()]
     rows_of = {each.name: each.rows for each in variables}
     remaining = {each.name: np.ones(len(each), dtype=np.bool_) for each in variables}
     found = [leak for leak in copy_leaks(files, variables) if not aside & set(leak.columns)]
@@ -48,13 +47,14 @@ def leaks_of_suppressed(
             yield leak, files.released_rows[rows_of[leak.variable][leak.right_cells]]
 
 
-def _suppressed_cells_of(protected: Protected) -> Protected:
-    """A variable of which only the suppressed cells are asked."""
-    blank = protected.suppressed
-    return replace(
-        protected,
-        rows=protected.rows[blank],
-        suppressed=blank[blank],
-        truth=protected.truth[blank],
-        target=protected.target[blank],
-    )
+def every_leak_of_suppressed(
+    original: Data, released: Data, scenario: Scenario, names: tuple[str, ...], progress: Progress
+) -> Iterator[tuple[Leak, Ints]]:
+    """Leaks that an assessment finds of the suppressed cells of some columns, and the rows of those given back."""
+    files = files_of(original, released, scenario)
+    variables = [each.suppressed_only for each in protected_variables(files, names) if each.suppressed.any()]
+    rows_of = {each.name: each.rows for each in variables}
+    remaining = {each.name: np.ones(len(each), dtype=np.bool_) for each in variables}
+    found, _ = attacked(files, variables, remaining, progress=progress)
+    for leak in sorted(found, key=lambda each: (-each.right, len(each.columns))):
+        yield leak, files.released_rows[rows_of[leak.variable][leak.right_cells]]
