@@ -22,9 +22,10 @@ from tacita.data.identifying import undeclared_identifiers
 from tacita.policy import Policy
 from tacita.progress import Progress, no_progress
 from tacita.random import fit_for_release
+from tacita.release.account import Account, account
 from tacita.release.checklist import Checklist, checklist
 from tacita.release.step_log import Changes
-from tacita.release.written import write_release
+from tacita.release.written import public_matrices, write_release
 from tacita.result import summary
 from tacita.rules import Broken, Rules
 from tacita.scenario import Scenario
@@ -181,8 +182,27 @@ class Release:
         return profile
 
     def compare(self, *, measures: Any = (), progress: Progress = no_progress) -> Comparison:
-        """The release held against its original: what an intruder gains, what a researcher loses, on one page."""
-        return compare(self.original, self, self.original_scenario, self.policy, measures=measures, progress=progress)
+        """The release held against its original: what an intruder gains, what a researcher loses, on one page.
+
+        Worked out once and kept, unless further `measures` are asked for.
+        """
+        if measures or "_compared" not in self.__dict__:
+            found = compare(
+                self.original, self, self.original_scenario, self.policy, measures=measures, progress=progress
+            )
+            if measures:
+                return found
+            object.__setattr__(self, "_compared", found)
+        kept: Comparison = self.__dict__["_compared"]
+        return kept
+
+    def account(self, *, internal: bool = True, progress: Progress = no_progress) -> Account:
+        """What a report is written from: everything that was measured, done and declared, as results."""
+        return account(self, internal=internal, progress=progress)
+
+    def public_matrices(self) -> list[dict[str, Any]]:
+        """The transition matrices of PRAM that are to be published, and that fit the data as they are released."""
+        return public_matrices(self)
 
     @property
     def verdict(self) -> str:

@@ -54,14 +54,19 @@ def write_release(
         _write_internal(release, private_folder(beside / INTERNAL), accepted)
 
 
-def _write_matrices(release: Release, folder: Path) -> None:
-    """Write the transition matrices that a step says may be published, and that fit the data as they are released."""
-    public = [
+def public_matrices(release: Release) -> list[dict[str, Any]]:
+    """The transition matrices that a step says may be published, and that fit the data as they are released."""
+    return [
         dict(each)
         for number, change in enumerate(release.changes, start=1)
         for each in change.public
         if "matrix" in each["parameters"] and _still_fits(release, each, release.changes[number:])
     ]
+
+
+def _write_matrices(release: Release, folder: Path) -> None:
+    """Write the transition matrices that are to be published."""
+    public = public_matrices(release)
     if public:
         _text(folder / MATRICES, json.dumps({"note": MATRICES_NOTE, "mechanisms": public}, indent=2))
 
