@@ -11,6 +11,7 @@ import numpy as np
 from tacita import check
 from tacita.check import TacitaError
 
+
 class Kind(NamedTuple):
     """What data users are told of a kind of mechanism."""
 
@@ -49,12 +50,12 @@ KINDS = {
                       "are about right; single values belong to other records."),
     "model": Kind("masked by a model", "Relations that are in the model are kept, others are weaker. Single values are "
                   "not true."),
-    "synthesis": Kind("replaced by synthetic values drawn from a model", "Relations that are not in the model are lost, "
-                      "and standard errors from one copy are too small: with several copies use `tc.combine_copies`."),
+    "synthesis": Kind("replaced by synthetic values drawn from a model", "Relations that are not in the model are "
+                      "lost, and standard errors from one copy are too small: several go together by `tc.combine_copies`."),
     "sampling": Kind("released as a sample of the original records", "Use the weights of the release: they account for "
                      "the records that are not in it."),
     "weights": Kind("changed a little as survey weights", "Use the weights as they are released; totals differ a "
-                    "little from those of the original file, and groups of records with the same weight are no strata."),
+                    "little from those of the original file. Records with the same weight are no stratum."),
     "reordering": Kind("put into another order", "The order of the records means nothing."),
     "renewal": Kind("replaced by new identifiers", "The identifiers hold records of this file together; they lead to "
                     "no other file."),

@@ -149,6 +149,10 @@ class Comparison(Result):
         """What an intruder gains, what a researcher loses and what was changed: a column for each release."""
         return tables.first_screen(self)
 
+    def risk_tables(self) -> tuple[Table, ...]:
+        """Records below each k, the spread of the individual risk, global risk: a column or two for each release."""
+        return tables.of_risk(self)
+
     def tables(self) -> tuple[Table, ...]:
         """The first screen, then the tables behind it: records below k, risk, loss, changes."""
         return (*self.first_screen(), *tables.behind(self))

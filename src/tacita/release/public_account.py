@@ -67,6 +67,8 @@ class PublicAccount:
     loss_by_variable: tuple[tuple[str, str], ...]
     matrices: bool
     """Whether transition matrices lie beside the data."""
+    safe: bool
+    """Whether the release keeps its policy: one that does not is not for publication."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -77,19 +79,15 @@ class PublicAccount:
 def public_account(
     changes: Sequence[Changes],
     file: Description,
-    compared: ComparedRelease | None,
+    compared: ComparedRelease,
     *,
     records: int,
     matrices: bool,
 ) -> PublicAccount:
     """What may be told of a release made of an original with so many records."""
-    steps, size = [], records
-    for each in changes:
-        kept = size - each.records_removed
-        steps.append(_step(each, kept, file))
-        size = kept + each.records_added
+    steps = _steps(changes, file, records)
     decimals = decimals_for(min(records, file.records))
-    results = {} if compared is None else {**compared.profile.further, **compared.measures}
+    results = {**compared.profile.further, **compared.measures}
     losses = {name: result for name, result in results.items() if kind_of(name) == "loss"}
     by_variable = getattr(losses.get("value_loss"), "by_variable", {})
     return PublicAccount(
@@ -104,7 +102,22 @@ def public_account(
         ),
         loss_by_variable=tuple((name, _rounded(float(value), decimals)) for name, value in by_variable.items()),
         matrices=matrices,
+        safe=compared.safe,
     )
+
+
+def public_notes(changes: Sequence[Changes], file: Description, records: int) -> tuple[str, ...]:
+    """What was done to an original with so many records, in sentences for the public."""
+    return tuple(sentence for step in _steps(changes, file, records) for sentence in step.sentences)
+
+
+def _steps(changes: Sequence[Changes], file: Description, records: int) -> list[PublicStep]:
+    steps, size = [], records
+    for each in changes:
+        kept = size - each.records_removed
+        steps.append(_step(each, kept, file))
+        size = kept + each.records_added
+    return steps
 
 
 def file_names(file: Description) -> tuple[str, ...]:
@@ -149,10 +162,16 @@ def _sentences(each: Changes) -> Iterator[str]:
 
 def _parameters(given: Mapping[str, Any]) -> str:
     """Parameters that are one number or text each; tables and counts have no place in a sentence."""
-    plain = {name: value for name, value in given.items() if isinstance(value, str | int | float) and value is not False}
-    return ", ".join(
-        f"{name.replace('_', ' ')}{'' if value is True else f' {value}'}" for name, value in plain.items()
-    )
+    plain = {
+        name: value for name, value in given.items() if isinstance(value, str | int | float) and value is not False
+    }
+    return ", ".join(_parameter(name.replace("_", " "), value) for name, value in plain.items())
+
+
+def _parameter(name: str, value: Any) -> str:
+    if value is True:
+        return name
+    return str(value) if name in ("way", "how", "method") else f"{name} {value}"
 
 
 def _of_records(each: Changes, kept: int) -> Iterator[str]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from tacita import __version__, check
+from tacita import __version__
 from tacita.measures import find, kind_of, measure_names
 from tacita.parameters import parameters_of
-from tacita.reports.parts import Chapter, Figures, Part, Row, part_of, title_of, titled
+from tacita.reports.parts import Chapter, Figures, Part, Row, first_upper, part_of, title_of, titled
 from tacita.result import Result, Table, Verdict, percent
 
 RISKIEST = 10
 BEFORE_AFTER = ("before_after_bars", "before_after_density")
 """Figures of both files that a report of one release draws."""
 SIGNS = {True: "good", False: "bad", None: "open"}
-STATES = {"done": "good", "not done": "bad", "not applicable": ""}
+STATES = {"done": "good", "not done": "todo", "not applicable": "none"}
 OWN_CHAPTERS = ("reconstruction", "suda", "confidentiality", "categorical_confidentiality")
 """Measures that stand in a chapter of their own."""
 
@@ -28,7 +29,7 @@ def verdict_part(profile: Any, title: str = "") -> Part:
         for each in profile.verdicts()
     ]
     text = () if rows else ("The policy sets no limit of risk: nothing can be said to be safe under it.",)
-    return Part(title or "Limits of the policy", text=text, rows=tuple(rows))
+    return Part(title, text=text, rows=tuple(rows))
 
 
 def _limit_name(verdict: Verdict) -> str:
@@ -62,7 +63,7 @@ def scenario_chapter(scenario: Any, policy: Any, assumptions: Sequence[str]) -> 
                  tables=(Table(("declared", "as"), rows),)),
             Part("Policy", "What counts as safe in this office.", tables=(Table(("limit", "value"), limits),)),
             Part("Assumptions", "What the figures of this report rest on.",
-                 rows=tuple(Row("", "", text) for text in assumptions)),
+                 rows=tuple(Row("", "", first_upper(text)) for text in assumptions)),
         ),
         "Every figure of risk is that of an intruder who knows certain variables of the people in the file.",
     )  # fmt: skip
@@ -77,22 +78,33 @@ def _listed(value: Any) -> str:
 def checklist_chapter(checklist: Any) -> Chapter:
     """What to look at before publication."""
     rows = tuple(
-        Row(STATES[item.state], item.name, f"{item.found}{f'; {item.way_out}' if item.way_out else ''}", item.state)
-        for item in checklist
+        Row(STATES[item.state], item.name, first_upper(item.found), first_upper(item.way_out)) for item in checklist
     )
-    return Chapter("Checklist before publication", (Part("", text=(checklist.headline,), rows=rows),))
+    return Chapter(
+        "Checklist before publication", (Part("", text=(checklist.headline.partition(": ")[2],), rows=rows),)
+    )
 
 
 def risk_chapter(before: Any, after: Any | None, figures: Figures, compared: Any | None = None) -> Chapter:
     """Risk before and after: each measure of the assessment, what it says and what it means."""
     shown = before if after is None else after
-    parts = [] if compared is None else [Part("Side by side", tables=compared.first_screen()[:1])]
+    parts = [] if compared is None else _side_by_side(compared)
     parts += [_before_after(name, one, other, figures) for name, one, other in _core(before, after)]
     others = {} if compared is None else compared.releases[0].measures
     results = {**shown.further, **{name: result for name, result in others.items() if kind_of(name) == "risk"}}
     parts += [part_of(result, figures) for name, result in results.items() if _stands_here(name)]
     title = "Risk" if after is None else "Risk before and after"
     return Chapter(title, tuple(parts))
+
+
+def _side_by_side(compared: Any) -> list[Part]:
+    """The figures of risk before and after."""
+    parts = [Part("Side by side", tables=(titled(compared.first_screen()[0], ""),))]
+    behind = compared.risk_tables()
+    return [
+        *parts,
+        *([Part("By level of k and quantile of the risk", tables=behind, side_by_side=True)] if behind else []),
+    ]
 
 
 def _stands_here(name: str) -> bool:
@@ -112,13 +124,12 @@ def _core(before: Any, after: Any | None) -> Iterator[tuple[str, Result, Result 
 
 
 def _before_after(name: str, before: Result, after: Result | None, figures: Figures) -> Part:
-    shown = before if after is None else after
-    part = part_of(shown, figures, drawn=False)
-    drawn = figures.of(before) if name == "individual" else ()
-    drawn += figures.of(after) if name == "individual" and after is not None else ()
-    said = part.text if after is None else (f"Before: {before.headline}", f"After: {after.headline}", *part.text[1:])
-    return Part(part.title, part.meaning, part.explanation, said, (), part.tables, part.folded, drawn, part.cautions,
-                part.notes)  # fmt: skip
+    if after is None:
+        return part_of(before, figures, drawn=name == "individual")
+    part = part_of(after, figures, drawn=False)
+    rows = (Row("", "Before:", first_upper(before.headline)), Row("", "After:", first_upper(after.headline)))
+    drawn = (*figures.of(before, caption="Before"), *figures.of(after, caption="After")) if name == "individual" else ()
+    return replace(part, text=(), rows=rows, figures=drawn)
 
 
 def given_back_chapter(profile: Any, figures: Figures) -> Iterator[Chapter]:
@@ -138,7 +149,7 @@ def riskiest_chapter(profile: Any) -> Iterator[Chapter]:
             "how many of the population are estimated to have it, and how probable a right guess is.",
             tables=(table,),
         )
-        yield Chapter(f"The {check.counted(len(table.rows), 'riskiest key').replace('1 riskiest', 'riskiest')}", (part,))
+        yield Chapter("Riskiest keys", (part,))
 
 
 def threshold_chapter(profile: Any, figures: Figures, title: str) -> Iterator[Chapter]:
@@ -197,9 +208,7 @@ def _done(each: Any) -> str:
 
 def loss_chapter(comparison: Any, figures: Figures) -> Chapter:
     """What a researcher loses: every measure of loss, and both files side by side."""
-    side_by_side = tuple(
-        table for table in comparison.first_screen() if table.title.startswith("What a researcher")
-    )
+    side_by_side = tuple(table for table in comparison.first_screen() if table.title.startswith("What a researcher"))
     parts = [Part("Side by side", tables=tuple(titled(table, "") for table in side_by_side))]
     if len(comparison.releases) == 1:
         measured = comparison.releases[0].measures
@@ -240,7 +249,6 @@ def versions_part(changes: Sequence[Any] = ()) -> Part:
 
 def cautions_chapter(cautions: Sequence[str]) -> Iterator[Chapter]:
     """What the reader should know."""
-    listed = tuple(Row("", "", text[:1].upper() + text[1:]) for text in dict.fromkeys(cautions))
+    listed = tuple(Row("", "", first_upper(text)) for text in dict.fromkeys(cautions))
     if listed:
         yield Chapter("Cautions", (Part("", rows=listed),))
-

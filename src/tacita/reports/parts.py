@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from tacita.check import TacitaError
-from tacita.plots.svg import inline_svg, words_of
+from tacita.plots.svg import inline_svg
 from tacita.result import Result, Table, cell_text
 
 MOST_ROWS = 12
 """Tables with more rows than this are folded together."""
 NUMBER = re.compile(r"[(<]?-?[\d,]+(\.\d+)?( %)?\)?|-|–|")
+"""What is taken for a number on the page, nothing included."""
 
 
 class Figure(NamedTuple):
@@ -21,13 +22,14 @@ class Figure(NamedTuple):
 
     svg: str
     words: str
+    caption: str = ""
 
 
 class Row(NamedTuple):
     """A line of a list: whether it is well, what it is, and what is said of it."""
 
     state: str
-    """good, bad, open, or none of it."""
+    """good, bad, open, todo, none (it does not apply), or empty: it is no verdict."""
     name: str
     text: str
     meaning: str = ""
@@ -49,11 +51,8 @@ class Part:
     figures: tuple[Figure, ...] = ()
     cautions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-
-    @property
-    def place(self) -> str:
-        """Its name in links."""
-        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
+    side_by_side: bool = False
+    """Whether its tables are small and stand beside each other."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +75,8 @@ class Figures:
     """Draws figures and numbers them, so that no two share a name."""
 
     drawn: int = 0
-    words: set[str] = field(default_factory=set)
 
-    def of(self, result: Any, name: str | None = None, **options: Any) -> tuple[Figure, ...]:
+    def of(self, result: Any, name: str | None = None, caption: str = "", **options: Any) -> tuple[Figure, ...]:
         """A figure of a result; nothing where it has none, or its variables allow none."""
         if not result.figures():
             return ()
@@ -88,14 +86,21 @@ class Figures:
             # No numbers to draw a density of, no categories for bars.
             return ()
         self.drawn += 1
-        return (Figure(inline_svg(chart, f"figure-{self.drawn}"), words_of(chart)),)
+        return (Figure(*inline_svg(chart, f"figure-{self.drawn}"), caption),)
 
 
 def title_of(result: Result) -> str:
     """What a result is called: the words of its measure's name."""
     name = type(result).__name__ if result.measure is None else result.measure.name
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").lower()
-    return spaced[:1].upper() + spaced[1:]
+    letter, _, word = spaced.partition(" ")
+    # k-anonymity, l-diversity, t-closeness.
+    return f"{letter}-{word}" if len(letter) == 1 else first_upper(spaced)
+
+
+def first_upper(text: str) -> str:
+    """A text as a sentence begins; a sign such as k or a quotation stays as it is."""
+    return text[:1].upper() + text[1:] if text[1:2].isalpha() else text
 
 
 def part_of(result: Result, figures: Figures, title: str = "", *, drawn: bool = True) -> Part:
@@ -105,7 +110,7 @@ def part_of(result: Result, figures: Figures, title: str = "", *, drawn: bool = 
         title=title or title_of(result),
         meaning=result.meaning,
         explanation=result.explanation,
-        text=(result.headline.strip(), *(text.strip() for text in result.sentences())),
+        text=tuple(first_upper(text.strip()) for text in (result.headline, *result.sentences())),
         tables=tuple(table for table in tables if len(table.rows) <= MOST_ROWS),
         folded=tuple(table for table in tables if len(table.rows) > MOST_ROWS),
         figures=figures.of(result) if drawn else (),
@@ -137,4 +142,5 @@ def cells(table: Table) -> Cells:
 
 def _are_numbers(columns: Sequence[tuple[str, ...]]) -> Iterator[bool]:
     for place, column in enumerate(columns):
-        yield place > 0 and all(NUMBER.fullmatch(cell) for cell in column)
+        numbers = sum(bool(NUMBER.fullmatch(cell)) for cell in column)
+        yield place > 0 and any(column) and 2 * numbers > len(column)

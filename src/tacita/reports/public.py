@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tacita import check
-from tacita.reports.parts import Chapter, Part, Row
+from tacita.reports.parts import Chapter, Part, Row, first_upper
 from tacita.result import Table
 
 WITHHELD = "–"
@@ -35,7 +35,7 @@ def _file(account: Any) -> Chapter:
 
 
 def _protection(account: Any) -> Iterator[Part]:
-    said = tuple(Row("", "", sentence[:1].upper() + sentence[1:]) for sentence in account.notes)
+    said = tuple(Row("", "", first_upper(sentence)) for sentence in account.notes)
     yield Part("What was done", rows=said, text=() if said else ("Nothing was changed.",))
     rows = tuple(
         (each.variable, place, _count(each.changed), _count(each.suppressed))
@@ -56,25 +56,27 @@ def _advice(account: Any) -> Iterator[Row]:
     """How to analyse: weights and missing codes, and what each kind of change means."""
     file = account.file
     if file.weight is not None:
-        yield Row("", "Weights", f"Use {file.weight} in every estimate: without it figures are those of the records, not "
-                  "of the population.")  # fmt: skip
+        yield Row("", "Weights", f"Use {file.weight} in every estimate: without it figures are those of the records, "
+                  "not of the population.")  # fmt: skip
     codes = {each.name: [code.value for code in each.categories if code.missing] for each in file.variables}
     listed = "; ".join(f"{name}: {', '.join(values)}" for name, values in codes.items() if values)
     if listed:
         yield Row("", "Missing codes", f"These codes stand for missing values: {listed}.")
     for each in account.advice:
-        yield Row("", ", ".join(each.variables) or "Records", f"{each.done[:1].upper()}{each.done[1:]}. {each.text}")
+        yield Row("", ", ".join(each.variables) or "Records", f"{first_upper(each.done)}. {each.text}")
     if account.matrices:
-        yield Row("", "Transition matrices", "transition_matrices.json beside the data holds the probabilities by which "
-                  "categories were exchanged.")  # fmt: skip
-    perturbed = [each.name for each in file.variables if each.perturbed]
+        yield Row("", "Transition matrices", "transition_matrices.json beside the data holds the probabilities by "
+                  "which categories were exchanged.")  # fmt: skip
+    perturbed = [each.name for each in file.variables if each.perturbed and each.name != file.weight]
     if perturbed:
         yield Row("", "Single records", f"Values of {', '.join(perturbed)} are not those of real units: a record that "
                   "looks like somebody is not that person.")  # fmt: skip
 
 
 def _losses(account: Any) -> Chapter:
-    rows = tuple(Row("", f"{each.words}: {each.value}", "", each.meaning) for each in account.losses)
+    rows = tuple(
+        Row("", f"{first_upper(each.words)}: {each.value}", "", first_upper(each.meaning)) for each in account.losses
+    )
     parts = [Part("In all", rows=rows, notes=("0 stands for no loss. Figures are rounded.",))]
     if account.loss_by_variable:
         table = Table(("variable", "loss"), account.loss_by_variable)
@@ -90,17 +92,19 @@ def codebook_chapter(file: Any) -> Chapter:
         for each in file.variables
     )
     heads = ("variable", "label", "scale", "with a value", "missing", "perturbed")
+    values = tuple(_categories(each) for each in file.variables if each.categories)
     parts = [Part("Variables", tables=(Table(heads, overview),), notes=(WITHHELD_NOTE,))]
-    parts += [_categories(each) for each in file.variables if each.categories]
+    if values:
+        parts.append(Part("Categories", tables=values, side_by_side=True))
     return Chapter("Codebook", tuple(parts))
 
 
-def _categories(variable: Any) -> Part:
+def _categories(variable: Any) -> Table:
     labelled = any(each.label for each in variable.categories)
-    heads = ("value", *(("label",) if labelled else ()), "records")
+    heads = (variable.name, *(("label",) if labelled else ()), "records")
     rows = tuple(
         (f"{each.value}{' (missing)' if each.missing else ''}", *((each.label,) if labelled else ()),
          _count(each.records))
         for each in variable.categories
     )  # fmt: skip
-    return Part(f"Values of {variable.name}", folded=(Table(heads, rows, f"{variable.name}: values"),))
+    return Table(heads, rows)

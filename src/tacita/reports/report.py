@@ -23,6 +23,7 @@ EDITIONS = ("internal", "public")
 NOTHING_BUT_STYLE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """The browser itself refuses any script and any connection."""
 TITLES = {"internal": "Disclosure control report", "public": "How these data were protected"}
+NOT_PUBLIC = "not for publication: this release does not keep the policy of the office"
 WORDS = {"SAFE": "good", "NOT SAFE": "bad", "NOT ASSESSED": "open", "NO VERDICT": "open"}
 MOST_CARDS = 4
 
@@ -71,15 +72,14 @@ def report(
     >>> page.edition, "recoded into coarser classes" in page.html
     ('public', True)
     """
-    check.one_of("edition", edition, EDITIONS)
+    check_edition(edition, is_release=hasattr(subject, "account") and not results)
     for each in results:
         if not isinstance(each, Result):
             raise TacitaError(f"further results must be results of measures; got {type(each).__name__}.")
     if edition == "public":
-        if not hasattr(subject, "account") or results:
-            raise TacitaError("the public edition is of a release alone: report(release, edition='public').")
         told = subject.account(internal=False, progress=progress).public
-        return _made(title, edition, {"chapters": list(public_chapters(told))})
+        note = "" if told.safe else NOT_PUBLIC
+        return _made(title, edition, {"chapters": list(public_chapters(told)), "note": note})
     figures = Figures()
     if hasattr(subject, "account"):
         content = _of_release(subject.account(progress=progress), figures)
@@ -94,6 +94,16 @@ def report(
     return _made(title, edition, content)
 
 
+def check_edition(edition: str, *, is_release: bool) -> None:
+    """Refuse an unknown edition, and the public one of anything but one release alone."""
+    check.one_of("edition", edition, EDITIONS)
+    if edition == "public" and not is_release:
+        raise TacitaError(
+            "the public edition is of one release alone: report(release, edition='public'), or tacita report ORIGINAL "
+            "FOLDER --edition public."
+        )
+
+
 def _made(title: str, edition: str, content: dict[str, Any]) -> Report:
     import jinja2
 
@@ -105,12 +115,11 @@ def _made(title: str, edition: str, content: dict[str, Any]) -> Report:
     page = environment.get_template("report.html").render(
         title=heading,
         edition=edition,
-        note=OFFICE_ONLY,
         policy=NOTHING_BUT_STYLE,
         date=datetime.date.today().isoformat(),
         version=__version__,
         cells=cells,
-        **({"banners": [], "cards": []} | content),
+        **({"banners": [], "cards": [], "note": OFFICE_ONLY} | content),
     )
     return Report(heading, edition, page)
 
@@ -149,7 +158,7 @@ def _of_comparison(comparison: Any, figures: Figures) -> dict[str, Any]:
         *internal.map_chapter(comparison, figures),
         Chapter("Verdicts", verdicts),
         internal.scenario_chapter(comparison.scenario, comparison.policy, comparison.original.notes),
-        Chapter("Figures behind the verdicts", (Part("", tables=tuple(comparison.tables()[3:])),)),
+        Chapter("Figures behind the verdicts", (Part("", tables=comparison.risk_tables()),)),
         *internal.threshold_chapter(comparison.original, figures, "Threshold on the risk of the original"),
         *internal.confidentiality_chapter(comparison, figures),
         internal.loss_chapter(comparison, figures),
@@ -213,4 +222,3 @@ def _cards(comparison: Any) -> Iterator[dict[str, str]]:
     lost = [row for table in others for row in table.rows if table.title.startswith("What a researcher")]
     for words, _, after in lost[:1]:
         yield {"words": words, "before": "", "after": cell_text(after)}
-
