@@ -51,7 +51,7 @@ KINDS = {
     "model": Kind("masked by a model", "Relations that are in the model are kept, others are weaker. Single values are "
                   "not true."),
     "synthesis": Kind("replaced by synthetic values drawn from a model", "Relations that are not in the model are "
-                      "lost, and standard errors from one copy are too small: several go together by `tc.combine_copies`."),
+                      "lost, and standard errors from one copy are too small: `tc.combine_copies` takes several."),
     "sampling": Kind("released as a sample of the original records", "Use the weights of the release: they account for "
                      "the records that are not in it."),
     "weights": Kind("changed a little as survey weights", "Use the weights as they are released; totals differ a "

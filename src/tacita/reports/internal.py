@@ -52,21 +52,18 @@ def _limit_meaning(verdict: Verdict, policy: Any) -> str:
 def scenario_chapter(scenario: Any, policy: Any, assumptions: Sequence[str]) -> Chapter:
     """Who the intruder is and what the figures rest on."""
     rows = tuple((name.replace("_", " "), _listed(value)) for name, value in scenario.to_dict().items())
+    meanings = {each.name: each.doc for each in parameters_of(type(policy))}
     limits = tuple(
-        (name.replace("_", " "), "no limit" if value is False else _listed(value))
+        (name.replace("_", " "), "no limit" if value is False else _listed(value), meanings.get(name, ""))
         for name, value in policy.to_dict().items()
     )
-    return Chapter(
-        "Scenario and assumptions",
-        (
-            Part("Scenario", "What an intruder is taken to know, and what the variables are.",
-                 tables=(Table(("declared", "as"), rows),)),
-            Part("Policy", "What counts as safe in this office.", tables=(Table(("limit", "value"), limits),)),
-            Part("Assumptions", "What the figures of this report rest on.",
-                 rows=tuple(Row("", "", first_upper(text)) for text in assumptions)),
-        ),
-        "Every figure of risk is that of an intruder who knows certain variables of the people in the file.",
-    )  # fmt: skip
+    parts = (
+        Part("Scenario: what an intruder is taken to know", tables=(Table(("declared", "as"), rows),)),
+        Part("Policy: what counts as safe here", tables=(Table(("limit", "value", "what it means"), limits),)),
+        Part("What the figures rest on", rows=tuple(Row("", "", first_upper(text)) for text in assumptions)),
+    )
+    lead = "Every figure of risk is that of an intruder who knows certain variables of the people in the file."
+    return Chapter("Scenario and assumptions", parts, lead)
 
 
 def _listed(value: Any) -> str:

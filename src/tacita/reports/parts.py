@@ -100,7 +100,7 @@ def title_of(result: Result) -> str:
 
 def first_upper(text: str) -> str:
     """A text as a sentence begins; a sign such as k or a quotation stays as it is."""
-    return text[:1].upper() + text[1:] if text[1:2].isalpha() else text
+    return text[:1].upper() + text[1:] if text[1:2].isalpha() or text.startswith("a ") else text
 
 
 def part_of(result: Result, figures: Figures, title: str = "", *, drawn: bool = True) -> Part:

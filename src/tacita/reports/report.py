@@ -45,9 +45,7 @@ class Report:
             raise TacitaError(f"a report is saved as .html; got {target.suffix or 'no suffix'!r}.")
         with new_file(target, overwrite=overwrite) as beside:
             beside.write_text(self.html, encoding="utf-8")
-            if self.edition == "internal":
-                private_file(beside)
-        return target
+        return private_file(target) if self.edition == "internal" else target
 
     def _repr_html_(self) -> str:
         frame = f'<iframe srcdoc="{html.escape(self.html)}" style="width: 100%; height: 40rem; border: 0"'
@@ -82,14 +80,13 @@ def report(
         return _made(title, edition, {"chapters": list(public_chapters(told)), "note": note})
     figures = Figures()
     if hasattr(subject, "account"):
-        content = _of_release(subject.account(progress=progress), figures)
+        content = _of_release(subject.account(progress=progress), results, figures)
     elif hasattr(subject, "releases"):
-        content = _of_comparison(subject, figures)
+        content = _of_comparison(subject, results, figures)
     elif hasattr(subject, "riskiest_keys"):
-        content = _of_profile(subject, figures)
+        content = _of_profile(subject, results, figures)
     else:
         raise TacitaError(f"a report is of a release, a risk profile or a comparison; got {type(subject).__name__}.")
-    content["chapters"] += _further(results, figures)
     content["chapters"] += internal.cautions_chapter(content.pop("cautions"))
     return _made(title, edition, content)
 
@@ -99,8 +96,8 @@ def check_edition(edition: str, *, is_release: bool) -> None:
     check.one_of("edition", edition, EDITIONS)
     if edition == "public" and not is_release:
         raise TacitaError(
-            "the public edition is of one release alone: report(release, edition='public'), or tacita report ORIGINAL "
-            "FOLDER --edition public."
+            "the public edition is of one release alone, such as the folder of a release that was saved; write the "
+            "internal edition of anything else."
         )
 
 
@@ -124,7 +121,7 @@ def _made(title: str, edition: str, content: dict[str, Any]) -> Report:
     return Report(heading, edition, page)
 
 
-def _of_release(account: Any, figures: Figures) -> dict[str, Any]:
+def _of_release(account: Any, results: Sequence[Result], figures: Figures) -> dict[str, Any]:
     """The internal edition of a release."""
     comparison, compared = account.comparison, account.compared
     after = compared.profile
@@ -140,6 +137,7 @@ def _of_release(account: Any, figures: Figures) -> dict[str, Any]:
         *internal.confidentiality_chapter(comparison, figures),
         internal.changes_chapter(account),
         internal.loss_chapter(comparison, figures),
+        *_further(results, figures),
         internal.plan_chapter(account),
         codebook_chapter(account.file),
     ]
@@ -151,7 +149,7 @@ def _of_release(account: Any, figures: Figures) -> dict[str, Any]:
     }
 
 
-def _of_comparison(comparison: Any, figures: Figures) -> dict[str, Any]:
+def _of_comparison(comparison: Any, results: Sequence[Result], figures: Figures) -> dict[str, Any]:
     """The internal edition of a comparison: releases side by side."""
     verdicts = tuple(internal.verdict_part(each.profile, each.name) for each in comparison.releases)
     chapters = [
@@ -162,6 +160,7 @@ def _of_comparison(comparison: Any, figures: Figures) -> dict[str, Any]:
         *internal.threshold_chapter(comparison.original, figures, "Threshold on the risk of the original"),
         *internal.confidentiality_chapter(comparison, figures),
         internal.loss_chapter(comparison, figures),
+        *_further(results, figures),
         Chapter("Versions", (internal.versions_part(),)),
     ]
     return {
@@ -172,7 +171,7 @@ def _of_comparison(comparison: Any, figures: Figures) -> dict[str, Any]:
     }
 
 
-def _of_profile(profile: Any, figures: Figures) -> dict[str, Any]:
+def _of_profile(profile: Any, results: Sequence[Result], figures: Figures) -> dict[str, Any]:
     """The internal edition of a risk profile: one file."""
     further = [part_of(profile.further[name], figures) for name in internal.OWN_CHAPTERS if name in profile.further]
     chapters = [
@@ -182,6 +181,7 @@ def _of_profile(profile: Any, figures: Figures) -> dict[str, Any]:
         *([Chapter("Further measures", tuple(further))] if further else []),
         *internal.riskiest_chapter(profile),
         *internal.threshold_chapter(profile, figures, "Threshold on the risk"),
+        *_further(results, figures),
         Chapter("Versions", (internal.versions_part(),)),
     ]
     return {"banners": [_banner("", profile.verdicts())], "chapters": chapters, "cautions": list(profile.cautions)}
