@@ -215,7 +215,8 @@ def loss_chapter(comparison: Any, figures: Figures) -> Chapter:
 
 
 def _both_files(comparison: Any, figures: Figures) -> Iterator[Part]:
-    found = comparison.before_after()
+    # Even in the office no picture has to show what one or two records alone decide.
+    found = comparison.before_after(public=True)
     drawn = tuple(figure for name in BEFORE_AFTER for figure in figures.of(found, name))
     if drawn:
         yield Part("Distributions before and after", found.meaning, figures=drawn)
