@@ -1,7 +1,7 @@
 """Imports point down only, checked in the source.
 
 From the bottom: what needs nothing; frames; what is declared and read; demo surveys; keys; linkage; risk; protection;
-plans; the whole picture; figures; the command line.
+plans; the whole picture; figures; reports; the command line.
 """
 
 import ast
@@ -17,7 +17,18 @@ import tacita
 ROOT = Path(tacita.__file__).parent
 
 LAYERS = [
-    {"check", "arrays", "declared", "formula", "mechanism", "parameters", "progress", "random", "compiled"},
+    {
+        "check",
+        "arrays",
+        "declared",
+        "formula",
+        "mechanism",
+        "parameters",
+        "progress",
+        "random",
+        "compiled",
+        "small_counts",
+    },
     {"frame"},
     {"frame.files"},
     {"data", "measures", "policy", "scenario", "result", "rules"},
@@ -29,6 +40,7 @@ LAYERS = [
     {"assessment", "comparison"},
     {"release"},
     {"plots"},
+    {"reports"},
     {"testing"},
     {"cli", "__main__"},
 ]
@@ -43,6 +55,7 @@ ONLY_THERE = {
     "typer": {"cli"},
     "rich": {"cli"},
     "numba": {"compiled"},
+    "jinja2": {"reports"},
     "pandas": set(),
 }
 """Libraries that only some modules may import."""
@@ -53,6 +66,7 @@ BY_NAME = {
     "protect.steps": "steps by name",
     "result": "a result's figure",
     "compiled": "Numba",
+    "release.written": "the report of a release",
 }
 """Modules that may import by a name worked out at run time, and what."""
 
@@ -161,6 +175,9 @@ def test_the_package_itself_is_imported_for_its_version_and_names_only() -> None
     assert {(each.module, each.at_import) for each in OURS if each.target == "tacita"} <= {
         ("assessment.profile", True),
         ("cli", True),
+        ("data.ddi", True),
+        ("reports.internal", True),
+        ("reports.report", True),
     }
 
 
@@ -247,6 +264,23 @@ def test_public_figures_see_results_and_no_data() -> None:
     assert {target for target in found if not target.startswith("tacita.data.atomic")} == set()
 
 
+REPORTS_SEE = {"check", "result", "measures", "parameters", "progress", "plots.svg", "data.atomic", "reports"}
+
+
+def test_reports_see_results_and_no_data() -> None:
+    """They are handed results; of files they know how one is written whole."""
+    wrong = [
+        f"{each.module}:{each.line} imports {each.target}"
+        for each in OURS
+        if unit_of(each.module) == "reports" and each.target != "tacita"
+        if not any(
+            each.target.removeprefix("tacita.") == seen or each.target.startswith(f"tacita.{seen}.")
+            for seen in REPORTS_SEE
+        )
+    ]
+    assert wrong == []
+
+
 @pytest.mark.parametrize("library", ONLY_THERE)
 def test_libraries_are_known_to_few(library: str) -> None:
     found = {
@@ -257,8 +291,8 @@ def test_libraries_are_known_to_few(library: str) -> None:
     assert found == set()
 
 
-def test_the_one_call_upwards_is_by_name() -> None:
-    """`Result.plot` finds its figure by name; nobody else reaches up, whatever the spelling."""
+def test_the_calls_upwards_are_by_name() -> None:
+    """`Result.plot` finds its figure by name, a release its report; nobody else reaches up, whatever the spelling."""
     found = set()
     for module, path in MODULES.items():
         for node, _ in walk(ast.parse(path.read_text("utf-8"))):

@@ -40,6 +40,8 @@ _HOMES = {
     "RiskProfile": "tacita.assessment.profile",
     "compare": "tacita.comparison.compare",
     "Comparison": "tacita.comparison.comparison",
+    "report": "tacita.reports.report",
+    "Report": "tacita.reports.report",
     "Plan": "tacita.release.plan",
     "Release": "tacita.release.release",
     "Project": "tacita.release.project",
@@ -148,6 +150,8 @@ if TYPE_CHECKING:
     from tacita.release.plan import Plan as Plan
     from tacita.release.project import Project as Project
     from tacita.release.release import Release as Release
+    from tacita.reports.report import Report as Report
+    from tacita.reports.report import report as report
     from tacita.risk.external.intruder_file import intruder_file as intruder_file
     from tacita.rules import EditRule as EditRule
     from tacita.rules import Rules as Rules

@@ -4,34 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacita import check
 from tacita.check import TacitaError
 
-KINDS = (
-    "removal",
-    "recoding",
-    "top coding",
-    "bottom coding",
-    "outlier coding",
-    "rounding",
-    "suppression",
-    "noise",
-    "transition",
-    "microaggregation",
-    "swapping",
-    "shuffling",
-    "model",
-    "synthesis",
-    "sampling",
-    "weights",
-    "reordering",
-    "renewal",
-)
-"""What Tacita's own steps do; a step from elsewhere may name another kind."""
+
+class Kind(NamedTuple):
+    """What data users are told of a kind of mechanism."""
+
+    done: str
+    """What was done, after the names of the variables."""
+    advice: str = ""
+    """What it means for an analysis, in full sentences; empty: nothing."""
+
+
+KINDS = {
+    "removal": Kind("taken out of the file"),
+    "recoding": Kind("recoded into coarser classes", "Analyse it by the classes that the file shows: differences "
+                     "inside a class are gone."),
+    "top coding": Kind("top coded: the highest values were replaced", "The upper tail is not that of the population: "
+                       "use medians and quantiles below the code, or models for censored values."),
+    "bottom coding": Kind("bottom coded: the lowest values were replaced", "The lower tail is not that of the "
+                          "population: use medians and quantiles above the code, or models for censored values."),
+    "outlier coding": Kind("coded where a record lies far from all others", "Extreme values are closer to the centre "
+                           "than they were: spreads and correlations are understated."),
+    "rounding": Kind("rounded", "Differences smaller than the base mean nothing, and totals need not add up to the "
+                     "last digit."),
+    "suppression": Kind("suppressed in some records: the value is missing", "Suppressed cells are missing values, and "
+                        "not by chance: they belong to rare combinations. Analyses of complete records alone "
+                        "under-represent rare groups; count missing as a category, or impute."),
+    "noise": Kind("changed by random noise", "Means stay about right; variances are larger and correlations and slopes "
+                  "weaker than they were, by what the noise adds. Single values are not true."),
+    "transition": Kind("exchanged at random for other categories with known probabilities (PRAM)", "Some categories "
+                       "are wrong. Where transition_matrices.json lies beside the data, `tacita corrected` (in Python "
+                       "`tc.corrected_table`) gives tables corrected for it; without it shares drawn from small groups "
+                       "are not reliable."),
+    "microaggregation": Kind("replaced by the average of several similar records", "Means are kept; variances are "
+                             "understated and extremes are gone, and correlations look stronger than they were."),
+    "swapping": Kind("exchanged between similar records", "The distribution of the variable as a whole is kept; its "
+                     "relations to variables that were not exchanged with it are weaker than they were."),
+    "shuffling": Kind("shuffled between records", "The distribution of the variable as a whole and rank correlations "
+                      "are about right; single values belong to other records."),
+    "model": Kind("masked by a model", "Relations that are in the model are kept, others are weaker. Single values are "
+                  "not true."),
+    "synthesis": Kind("replaced by synthetic values drawn from a model", "Relations that are not in the model are "
+                      "lost, and standard errors from one copy are too small: `tc.combine_copies` takes several."),
+    "sampling": Kind("released as a sample of the original records", "Use the weights of the release: they account for "
+                     "the records that are not in it."),
+    "weights": Kind("changed a little as survey weights", "Use the weights as they are released; totals differ a "
+                    "little from those of the original file. Records with the same weight are no stratum."),
+    "reordering": Kind("put into another order", "The order of the records means nothing."),
+    "renewal": Kind("replaced by new identifiers", "The identifiers hold records of this file together; they lead to "
+                    "no other file."),
+}  # fmt: skip
+"""What Tacita's own steps do, and what data users are told of it; a step from elsewhere may name another kind."""
 
 
 @dataclass(frozen=True)

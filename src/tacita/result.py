@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import importlib
+import inspect
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -179,6 +180,21 @@ class Result(ABC):
     @abstractmethod
     def headline(self) -> str:
         """The result in one sentence that a data custodian understands."""
+
+    @property
+    def meaning(self) -> str:
+        """What the result says, in one sentence: the first of what its measure says of itself."""
+        return self._paragraphs()[0]
+
+    @property
+    def explanation(self) -> str:
+        """How its figures are worked out: what its measure says after its first sentence, if it does."""
+        further = self._paragraphs()[1:2]
+        return "" if not further or further[0].startswith((">>>", "Reference")) else further[0]
+
+    def _paragraphs(self) -> list[str]:
+        said = inspect.getdoc(type(self) if self.measure is None else self.measure.function) or ""
+        return [" ".join(each.split()).replace("`", "") for each in said.split("\n\n")]
 
     def sentences(self) -> Sequence[str]:
         """What else there is to say, one sentence each."""

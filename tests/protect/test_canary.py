@@ -93,7 +93,12 @@ def found(folder: Path) -> list[str]:
 def test_the_search_finds_what_is_there(tmp_path: Path) -> None:
     """In a file that still has it the canary is found, whatever the format."""
     folder = tc.Plan().apply(survey("text"), WHO).save(tmp_path / "out", formats=list(FORMATS), accept_unsafe="a test")
-    assert set(found(folder / "not_for_publication")) == {*(f"data.{kind}" for kind in FORMATS), "codebook.csv"}
+    assert set(found(folder / "not_for_publication")) == {
+        *(f"data.{kind}" for kind in FORMATS),
+        "codebook.csv",
+        "codebook.xml",
+        "report.html",
+    }
 
 
 PLANS = {
@@ -124,7 +129,7 @@ def test_no_released_format_holds_what_went(kind: str, plan: str, tmp_path: Path
     if plan != "recoded":
         # A plan that names what it takes away is not published, and stands in internal/ only.
         assert found(folder) == []
-    assert len(list((folder / "not_for_publication").iterdir())) == len(FORMATS) + 2
+    assert len(list((folder / "not_for_publication").iterdir())) == len(FORMATS) + 4
     native = release.to_native()
     if kind == "pandas" and plan not in ("removed", "recoded"):
         assert isinstance(native, pd.DataFrame)

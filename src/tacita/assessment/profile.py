@@ -23,7 +23,8 @@ from tacita.risk.identity.attackers import Attackers
 from tacita.risk.identity.household_risk import HouseholdRisk
 from tacita.risk.identity.individual_risk import IndividualRisk
 from tacita.risk.identity.k_anonymity import KAnonymity
-from tacita.risk.identity.reidentification import Reidentification, Threshold
+from tacita.risk.identity.reidentification import Reidentification, Threshold, ThresholdCurve
+from tacita.risk.identity.risk_threshold import RiskThreshold
 from tacita.scenario import Scenario
 
 MAIN = "keys"
@@ -307,6 +308,17 @@ class RiskProfile(Result):
         found = self.riskiest(most, values=values)
         heads = tuple(HEADS.get(name, name.replace("_", " ")) for name in found.columns)
         return Table(heads, tuple((str(row[0]), *row[1:]) for row in found.rows()), "Riskiest records")
+
+    def riskiest_keys(self, most: int = 10) -> Table:
+        """The keys of highest risk, with their values: for those who may see the file."""
+        return text.riskiest_keys(self, check.whole("most", most, 1))
+
+    def threshold_setting(self) -> RiskThreshold | None:
+        """What each threshold on the individual risk would mean, set to keep the policy's rate; None without a rate."""
+        if not self.sets or self.policy.rate is None:
+            return None
+        curve = ThresholdCurve.of(self.individual)
+        return RiskThreshold(curve.for_expected(self.policy.rate * curve.size), curve)
 
     def _by_numbers(self) -> tuple[Any, ...]:
         """What puts the riskiest record first where all keys are numeric; the last one counts most."""

@@ -17,11 +17,11 @@ import typer
 
 from tacita import __version__
 from tacita.check import Caution, TacitaError
-from tacita.cli import assess, compare, confidentiality, corrected, demo, files, link, methods, plot, protect
+from tacita.cli import assess, compare, confidentiality, corrected, demo, files, link, methods, plot, protect, report
 from tacita.cli.arguments import Command
 from tacita.cli.terminal import Stopped, say, stoppable
 
-GROUPS = (demo, assess, confidentiality, link, protect, compare, methods, files, corrected)
+GROUPS = (demo, assess, confidentiality, link, protect, compare, report, methods, files, corrected)
 """Modules whose COMMANDS are commands of `tacita`, in the order of its help."""
 
 

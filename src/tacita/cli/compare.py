@@ -61,7 +61,7 @@ def compare_files(
     from tacita.data.atomic import check_free
     from tacita.data.files import read
 
-    who, safe = _declared(
+    who, safe = declared_of(
         released,
         (scenario, {"keys": names(keys), "numeric_keys": names(numeric_keys), "sensitive": names(sensitive),
                     "weight": weight, "household": household, "missing": missing}),
@@ -75,7 +75,7 @@ def compare_files(
     with progress_bar() as progress:
         progress(0.0, "reading")
         data = Data.of(read(original))
-        releases = _releases(released, data, unit)
+        releases = releases_of(released, data, unit)
         found = compare(data, releases, who, safe, measures=further, rules=rules, unit=unit, progress=progress)
         written = None if out is None else save_comparison(found, out, overwrite=overwrite, figures=figures)
     say(found.details() if verbose else str(found).replace("see details()", "--verbose shows them"))
@@ -85,7 +85,7 @@ def compare_files(
         raise typer.Exit(1)
 
 
-def _declared(
+def declared_of(
     released: list[Path],
     scenario: tuple[Path | None, dict[str, Any]],
     policy: tuple[Path | None, dict[str, Any]],
@@ -103,7 +103,7 @@ def _declared(
     return given_scenario(*scenario), given_policy(*policy)
 
 
-def _releases(paths: list[Path], original: Any, unit: str | None) -> dict[str, Any]:
+def releases_of(paths: list[Path], original: Any, unit: str | None) -> dict[str, Any]:
     """Releases by the names of their files or folders; a folder's release is made again, so that records are known."""
     from tacita.data import Data
     from tacita.data.files import read

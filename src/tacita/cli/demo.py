@@ -29,11 +29,12 @@ def demo(
     records: Annotated[int, typer.Option(help="Records of the survey of accidents.")] = 88_330,
 ) -> None:
     """The main job on a synthetic household survey: make it, assess it, protect it, write everything to a folder."""
-    from tacita.data.atomic import INTERNAL, check_free, new_folder
+    from tacita.data.atomic import INTERNAL, NOT_FOR_PUBLICATION, check_free, new_folder
     from tacita.data.demo.survey import household_survey
     from tacita.policy import Policy
     from tacita.progress import part
     from tacita.release.project import protect
+    from tacita.release.written import PUBLIC, REPORT
 
     check_free(out, overwrite=overwrite)
     if project is not None:
@@ -52,13 +53,16 @@ def demo(
         compared = _compared(survey, done.release, part(progress, 0.4, 0.9))
         progress(0.9, "writing")
         with new_folder(out, overwrite=overwrite) as folder:
-            _write(folder, survey, done)
+            _write(folder, survey, done, compared)
             save_comparison(compared, folder / "comparison", overwrite=False)
     say(str(done.before))
     say(f"\nProtected by {out / 'plan.toml'}\n{done.release}")
     say(f"\nThe release is {done.release.verdict} ({done.release.policy}).\n\n{done.release.checklist()}")
     say(f"\nBeside three other plans\n{compared}")
-    say(f"\nThe report of the risk is {out / 'risk' / 'risk.txt'}, with its figure {out / 'risk' / 'risk.html'};")
+    published = PUBLIC if done.release.safe else NOT_FOR_PUBLICATION
+    say(f"\nThe report of the release for those who decide is {out / 'release' / INTERNAL / REPORT},")
+    say(f"that for users of the data {out / 'release' / published / REPORT}: both open in any browser.")
+    say(f"The risk before is {out / 'risk' / 'risk.txt'}, with its figure {out / 'risk' / 'risk.html'};")
     say(f"of the risk after protection {out / 'risk_after' / 'risk.txt'}. The confidentiality plot of the release is")
     say(f"{out / INTERNAL / 'confidentiality.html'}, the release itself {out / 'release'}.")
     say("What an intruder gains and a researcher loses by each of the four plans is on one page,")
@@ -74,7 +78,7 @@ def _compared(survey: Any, release: Any, progress: Any) -> Any:
     return compare(survey.data, {"suppression": release, **made}, survey.scenario, progress=progress)
 
 
-def _write(folder: Path, survey: Any, done: Any) -> None:
+def _write(folder: Path, survey: Any, done: Any, compared: Any) -> None:
     """The survey, what was declared, the risk before and after, the release, and its confidentiality plot."""
     from tacita.data.atomic import INTERNAL, private_folder
     from tacita.data.files import write
@@ -97,7 +101,9 @@ def _write(folder: Path, survey: Any, done: Any) -> None:
     save_profile(done.before, folder / "risk", overwrite=False)
     save_profile(done.after, folder / "risk_after", overwrite=False)
     # Of another survey than the usual one the same plan may make less.
-    done.release.save(folder / "release", formats=["parquet", "csv"], accept_unsafe="a demonstration")
+    done.release.save(
+        folder / "release", formats=["parquet", "csv"], accept_unsafe="a demonstration", results=[compared]
+    )
     internal = private_folder(folder / INTERNAL)
     figure = for_internal_use(hidden.plot())
     save(figure, internal / "confidentiality.html")

@@ -149,6 +149,10 @@ class Comparison(Result):
         """What an intruder gains, what a researcher loses and what was changed: a column for each release."""
         return tables.first_screen(self)
 
+    def risk_tables(self) -> tuple[Table, ...]:
+        """Records below each k, the spread of the individual risk, global risk: a column or two for each release."""
+        return tables.of_risk(self)
+
     def tables(self) -> tuple[Table, ...]:
         """The first screen, then the tables behind it: records below k, risk, loss, changes."""
         return (*self.first_screen(), *tables.behind(self))
@@ -208,17 +212,18 @@ class Comparison(Result):
             return self.risk_utility(**chosen).plot(**options)
         if name in OF_BOTH_FILES:
             return self.before_after(release).plot(name, **options)
-        return self._confidentiality(self[self._name_of(release)]).plot(**options)
+        return self.confidentiality(release).plot(**options)
 
-    def _confidentiality(self, release: ComparedRelease) -> Result:
+    def confidentiality(self, release: str | None = None) -> Result:
         """The confidentiality plot of a release: the one that was measured, or that of its categorical keys."""
-        measured = [result for key in CONFIDENTIALITY if (result := release.result(key)) is not None]
+        compared = self[self._name_of(release)]
+        measured = [result for key in CONFIDENTIALITY if (result := compared.result(key)) is not None]
         if measured:
             return measured[0]
-        who = release.profile.scenario
+        who = compared.profile.scenario
         if not who.keys:
             raise TacitaError("there is no confidentiality plot to draw: the scenario names no keys.")
-        files = self.original_data, self.released_data[release.name]
+        files = self.original_data, self.released_data[compared.name]
         return find("categorical_confidentiality").function(*files, who, policy=self.policy)
 
 

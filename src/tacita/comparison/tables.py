@@ -120,8 +120,12 @@ def _change_rows(comparison: Comparison, shown: tuple[ComparedRelease, ...]) -> 
 
 def behind(comparison: Comparison) -> tuple[Table, ...]:
     """The tables behind the first screen, in the layout of the published study: a column or two for each release."""
-    found = [_levels(comparison), _spread(comparison), _global(comparison)] if comparison.original.sets else []
-    return (*found, *_by_variable(comparison), _changes(comparison))
+    return (*of_risk(comparison), *_by_variable(comparison), _changes(comparison))
+
+
+def of_risk(comparison: Comparison) -> tuple[Table, ...]:
+    """Records below k, the spread of the individual risk and the global risk; nothing where all keys are numeric."""
+    return (_levels(comparison), _spread(comparison), _global(comparison)) if comparison.original.sets else ()
 
 
 def _levels(comparison: Comparison) -> Table:

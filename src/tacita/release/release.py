@@ -22,10 +22,11 @@ from tacita.data.identifying import undeclared_identifiers
 from tacita.policy import Policy
 from tacita.progress import Progress, no_progress
 from tacita.random import fit_for_release
+from tacita.release.account import Account, account
 from tacita.release.checklist import Checklist, checklist
 from tacita.release.step_log import Changes
-from tacita.release.written import write_release
-from tacita.result import summary
+from tacita.release.written import public_matrices, write_release
+from tacita.result import Result, summary
 from tacita.rules import Broken, Rules
 from tacita.scenario import Scenario
 
@@ -181,8 +182,27 @@ class Release:
         return profile
 
     def compare(self, *, measures: Any = (), progress: Progress = no_progress) -> Comparison:
-        """The release held against its original: what an intruder gains, what a researcher loses, on one page."""
-        return compare(self.original, self, self.original_scenario, self.policy, measures=measures, progress=progress)
+        """The release held against its original: what an intruder gains, what a researcher loses, on one page.
+
+        Worked out once and kept, unless further `measures` are asked for.
+        """
+        if measures or "_compared" not in self.__dict__:
+            found = compare(
+                self.original, self, self.original_scenario, self.policy, measures=measures, progress=progress
+            )
+            if measures:
+                return found
+            object.__setattr__(self, "_compared", found)
+        kept: Comparison = self.__dict__["_compared"]
+        return kept
+
+    def account(self, *, internal: bool = True, progress: Progress = no_progress) -> Account:
+        """What a report is written from: everything that was measured, done and declared, as results."""
+        return account(self, internal=internal, progress=progress)
+
+    def public_matrices(self) -> list[dict[str, Any]]:
+        """The transition matrices of PRAM that are to be published, and that fit the data as they are released."""
+        return public_matrices(self)
 
     @property
     def verdict(self) -> str:
@@ -205,16 +225,21 @@ class Release:
         formats: Any = ("parquet",),
         overwrite: bool = False,
         accept_unsafe: str | None = None,
+        report: bool = True,
+        results: Iterable[Result] = (),
     ) -> Path:
         """Write `public/`, for publication, and `internal/`, which never leaves the office; all or nothing.
 
-        public: the data in each of the formats, a codebook of what is released, and transition matrices of PRAM that
-        are to be published. internal: plan, scenario, policy, rules, seed, log, checklist, and models that values were
-        drawn from; only its owner can read it. A release that does not keep its policy, or whose policy sets no limit,
+        public: the data in each of the formats, a codebook of what is released, also as DDI-Codebook XML, a report for
+        users of the data, and transition matrices of PRAM that are to be published. internal: a report for those who
+        decide, plan, scenario, policy, rules, seed, log, checklist, and models that values were drawn from; only its
+        owner can read it. A release that does not keep its policy, or whose policy sets no limit,
         is refused unless `accept_unsafe` gives the reason for writing it all the same: it then goes to
         `not_for_publication/` in place of `public/`, and the reason into the log.
 
-        `overwrite` replaces a folder in which there is nothing but what an earlier `save` wrote.
+        Further `results`, such as a comparison with other plans, stand in the report of the office; `report=False`
+        writes neither report, which then measures nothing. `overwrite` replaces a folder in which there is nothing but
+        what an earlier `save` wrote.
         """
         kinds = checked_formats(formats)
         target = checked_folder(folder, overwrite=overwrite)
@@ -225,7 +250,10 @@ class Release:
                 f"the release is {self.verdict}; protect it further, or pass accept_unsafe='reason' to write it as not "
                 "for publication."
             )
-        write_release(self, target, kinds, overwrite=overwrite, accepted=None if safe else reason)
+        accepted = None if safe else reason
+        write_release(
+            self, target, kinds, overwrite=overwrite, accepted=accepted, report=report, results=tuple(results)
+        )
         return target
 
     def codebook(self) -> frame.Frame:

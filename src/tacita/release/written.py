@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacita.check import TacitaWarning
+from tacita.check import Caution, TacitaWarning
 from tacita.data.atomic import INTERNAL, NOT_FOR_PUBLICATION, OFFICE_ONLY, new_folder, private_folder
+from tacita.data.ddi import ddi_codebook
+from tacita.data.description import described
 from tacita.data.files import write
 from tacita.protect.recode.regroup import text_of
+from tacita.release.public_account import public_notes
 
 if TYPE_CHECKING:
     from tacita.release.release import Release
     from tacita.release.step_log import Changes
+    from tacita.result import Result
 
 PUBLIC = "public"
 """The folder of what may be published."""
+REPORT = "report.html"
+"""The page of either edition of the report."""
+DDI = "codebook.xml"
+DDI_TITLE = "Released microdata"
 NO_ROOM = ".*no room to say that .* was perturbed"
 """A warning about files that are written without a codebook."""
 SEED_NOTE = "whoever knows this seed can undo the protection"
@@ -33,9 +42,17 @@ NOT_PUBLIC = "NOT FOR PUBLICATION: this release does not keep the policy of the 
 
 
 def write_release(
-    release: Release, target: Path, formats: tuple[str, ...], *, overwrite: bool, accepted: str | None
+    release: Release,
+    target: Path,
+    formats: tuple[str, ...],
+    *,
+    overwrite: bool,
+    accepted: str | None,
+    report: bool = True,
+    results: Sequence[Result] = (),
 ) -> None:
     """Write a release as a whole; `accepted` is the reason for writing one that is not safe."""
+    pages = _reports(release, results) if report else {}
     with new_folder(target, overwrite=overwrite) as beside:
         data = beside / PUBLIC
         if accepted is None:
@@ -50,18 +67,39 @@ def write_release(
             for kind in formats:
                 write(release.data, data / f"data.{kind}")
         write(release.codebook(), data / "codebook.csv")
+        file = described(release.data, release.scenario.weight)
+        notes = public_notes(release.changes, file, len(release.original))
+        _text(data / DDI, ddi_codebook(file, DDI_TITLE, notes=notes).rstrip("\n"))
         _write_matrices(release, data)
-        _write_internal(release, private_folder(beside / INTERNAL), accepted)
+        internal = private_folder(beside / INTERNAL)
+        _write_internal(release, internal, accepted)
+        for edition, page in pages.items():
+            page.save((data if edition == PUBLIC else internal) / REPORT)
 
 
-def _write_matrices(release: Release, folder: Path) -> None:
-    """Write the transition matrices that a step says may be published, and that fit the data as they are released."""
-    public = [
+def _reports(release: Release, results: Sequence[Result]) -> dict[str, Any]:
+    """Both editions of the report, written before anything else is: they measure what is not yet measured."""
+    # The second call upwards besides a result's figure: a release finds its report by name.
+    report = importlib.import_module("tacita.reports.report").report
+    with warnings.catch_warnings():
+        # What is said while measuring stands among the cautions of the report.
+        warnings.simplefilter("ignore", Caution)
+        return {INTERNAL: report(release, *results), PUBLIC: report(release, edition=PUBLIC)}
+
+
+def public_matrices(release: Release) -> list[dict[str, Any]]:
+    """The transition matrices that a step says may be published, and that fit the data as they are released."""
+    return [
         dict(each)
         for number, change in enumerate(release.changes, start=1)
         for each in change.public
         if "matrix" in each["parameters"] and _still_fits(release, each, release.changes[number:])
     ]
+
+
+def _write_matrices(release: Release, folder: Path) -> None:
+    """Write the transition matrices that are to be published."""
+    public = public_matrices(release)
     if public:
         _text(folder / MATRICES, json.dumps({"note": MATRICES_NOTE, "mechanisms": public}, indent=2))
 

@@ -1,0 +1,112 @@
+"""What a released file holds, variable by variable, as a codebook for its users has it: small counts withheld."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacita import frame
+from tacita.data.codebook import with_noted_weight
+from tacita.data.data import Data, Scale
+from tacita.small_counts import shown_counts
+
+MOST_CATEGORIES = 60
+"""Of a variable with more categories a codebook lists those that have a label."""
+
+
+@dataclass(frozen=True)
+class Category:
+    """A value of a variable."""
+
+    value: str
+    label: str
+    records: int | None
+    """How many records have it; None: withheld."""
+    missing: bool = False
+    """Whether it is a code that stands for a missing value."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """A variable of a released file."""
+
+    name: str
+    label: str
+    scale: Scale
+    text: bool
+    """Whether its values are texts, not numbers."""
+    perturbed: bool
+    """Whether values were exchanged for wrong ones."""
+    categories: tuple[Category, ...]
+    """Its values, where they are categories; of a number only those with a label."""
+    valid: int | None
+    """Records with a value; None: withheld."""
+    missing: int | None
+    """Records without; None: withheld."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """A released file."""
+
+    records: int
+    variables: tuple[Described, ...]
+    weight: str | None = None
+    """The survey weight."""
+
+
+def described(data: Data, weight: str | None = None) -> Description:
+    """What a released file holds: labels and categories, with counts as they may be published.
+
+    No smallest and greatest values: each is often that of a single record.
+
+    >>> import polars as pl
+    >>> people = Data.of(pl.DataFrame({"sex": ["f", "m"] * 20 + [None] * 3}))
+    >>> [(each.value, each.records) for each in described(people).variables[0].categories]
+    [('f', None), ('m', 20)]
+    """
+    noted = with_noted_weight(data)
+    variables = tuple(_described(noted, name) for name in data.columns)
+    return Description(len(data), variables, weight if weight in data.columns else None)
+
+
+def _described(data: Data, name: str) -> Described:
+    known = data.variable(name)
+    coded = frame.coded(data.table, name)
+    counts = np.bincount(coded.codes, minlength=len(coded.values) + 1).tolist()
+    blank, by_value = counts[0], counts[1:]
+    missing = int(data.missing(name).sum())
+    listed = _listed(data, name, coded.values)
+    # What is not listed is one part of the total, so that no difference tells a count that is withheld.
+    rest = sum(by_value) - sum(by_value[place] for place in listed)
+    *shown, shown_blank, _ = shown_counts([*(by_value[place] for place in listed), blank, rest])
+    valid, shown_missing = shown_counts([len(data) - missing, missing])
+    if shown_blank is None:
+        valid = shown_missing = None
+    return Described(
+        name=name,
+        label=known.label,
+        scale=data.scale(name),
+        text=frame.is_text(data.table, name) or frame.is_categorical(data.table, name),
+        perturbed=known.perturbed,
+        categories=tuple(
+            _category(known, coded.values[place], count) for place, count in zip(listed, shown, strict=True)
+        ),
+        valid=valid,
+        missing=shown_missing,
+    )
+
+
+def _category(known: Any, value: Any, records: int | None) -> Category:
+    return Category(str(value), known.value_labels.get(value, ""), records, known.is_missing(value))
+
+
+def _listed(data: Data, name: str, values: tuple[Any, ...]) -> list[int]:
+    """The places of the values that a codebook lists."""
+    known = data.variable(name)
+    if data.scale(name) != "numeric" and len(values) <= MOST_CATEGORIES:
+        return list(range(len(values)))
+    labelled = {*known.value_labels, *known.missing, *known.not_applicable}
+    return [place for place, value in enumerate(values) if value in labelled]

@@ -1,0 +1,252 @@
+"""The internal edition: verdicts first, then risk, what the release gives back, changes, losses, and the plan."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tacita import __version__
+from tacita.measures import find, kind_of, measure_names
+from tacita.parameters import parameters_of
+from tacita.reports.parts import Chapter, Figures, Part, Row, first_upper, part_of, title_of, titled
+from tacita.result import Result, Table, Verdict, percent
+
+RISKIEST = 10
+BEFORE_AFTER = ("before_after_bars", "before_after_density")
+"""Figures of both files that a report of one release draws."""
+SIGNS = {True: "good", False: "bad", None: "open"}
+STATES = {"done": "good", "not done": "todo", "not applicable": "none"}
+OWN_CHAPTERS = ("reconstruction", "suda", "confidentiality", "categorical_confidentiality")
+"""Measures that stand in a chapter of their own."""
+
+
+def verdict_part(profile: Any, title: str = "") -> Part:
+    """The verdict on a file, and each limit of the policy with what it means."""
+    rows = [
+        Row(SIGNS[each.holds], _limit_name(each), each.why, _limit_meaning(each, profile.policy))
+        for each in profile.verdicts()
+    ]
+    text = () if rows else ("The policy sets no limit of risk: nothing can be said to be safe under it.",)
+    return Part(title, text=text, rows=tuple(rows))
+
+
+def _limit_name(verdict: Verdict) -> str:
+    name, _, on = verdict.name.partition(":")
+    return f"{name.replace('_', ' ')}{f' ({on})' if on else ''}"
+
+
+def _limit_meaning(verdict: Verdict, policy: Any) -> str:
+    """What a limit means: as the policy declares it, or what the measure says of itself."""
+    name = verdict.name.partition(":")[0]
+    declared = {each.name: each.doc for each in parameters_of(type(policy))}
+    if name in declared:
+        return declared[name]
+    if name not in measure_names():
+        return ""
+    function = find(name).function
+    return " ".join((function.__doc__ or "").split("\n\n")[0].split())
+
+
+def scenario_chapter(scenario: Any, policy: Any, assumptions: Sequence[str]) -> Chapter:
+    """Who the intruder is and what the figures rest on."""
+    rows = tuple((name.replace("_", " "), _listed(value)) for name, value in scenario.to_dict().items())
+    meanings = {each.name: each.doc for each in parameters_of(type(policy))}
+    limits = tuple(
+        (name.replace("_", " "), "no limit" if value is False else _listed(value), meanings.get(name, ""))
+        for name, value in policy.to_dict().items()
+    )
+    parts = (
+        Part("Scenario: what an intruder is taken to know", tables=(Table(("declared", "as"), rows),)),
+        Part("Policy: what counts as safe here", tables=(Table(("limit", "value", "what it means"), limits),)),
+        Part("What the figures rest on", rows=tuple(Row("", "", first_upper(text)) for text in assumptions)),
+    )
+    lead = "Every figure of risk is that of an intruder who knows certain variables of the people in the file."
+    return Chapter("Scenario and assumptions", parts, lead)
+
+
+def _listed(value: Any) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {_listed(each)}" for name, each in value.items())
+    return ", ".join(map(_listed, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def checklist_chapter(checklist: Any) -> Chapter:
+    """What to look at before publication."""
+    rows = tuple(
+        Row(STATES[item.state], item.name, first_upper(item.found), first_upper(item.way_out)) for item in checklist
+    )
+    return Chapter(
+        "Checklist before publication", (Part("", text=(checklist.headline.partition(": ")[2],), rows=rows),)
+    )
+
+
+def risk_chapter(before: Any, after: Any | None, figures: Figures, compared: Any | None = None) -> Chapter:
+    """Risk before and after: each measure of the assessment, what it says and what it means."""
+    shown = before if after is None else after
+    parts = [] if compared is None else _side_by_side(compared)
+    parts += [_before_after(name, one, other, figures) for name, one, other in _core(before, after)]
+    others = {} if compared is None else compared.releases[0].measures
+    results = {**shown.further, **{name: result for name, result in others.items() if kind_of(name) == "risk"}}
+    parts += [part_of(result, figures) for name, result in results.items() if _stands_here(name)]
+    title = "Risk" if after is None else "Risk before and after"
+    return Chapter(title, tuple(parts))
+
+
+def _side_by_side(compared: Any) -> list[Part]:
+    """The figures of risk before and after."""
+    parts = [Part("Side by side", tables=(titled(compared.first_screen()[0], ""),))]
+    behind = compared.risk_tables()
+    return [
+        *parts,
+        *([Part("By level of k and quantile of the risk", tables=behind, side_by_side=True)] if behind else []),
+    ]
+
+
+def _stands_here(name: str) -> bool:
+    return name not in OWN_CHAPTERS and kind_of(name) == "risk"
+
+
+def _core(before: Any, after: Any | None) -> Iterator[tuple[str, Result, Result | None]]:
+    """What every assessment of categorical keys holds, before and after."""
+    if not before.sets:
+        return
+    names = ("k_anonymity", "individual", "reidentification", "attackers")
+    for name in names:
+        later = None if after is None or not after.sets else getattr(after.main, name)
+        yield name, getattr(before.main, name), later
+    if before.household is not None:
+        yield "household", before.household, None if after is None else after.household
+
+
+def _before_after(name: str, before: Result, after: Result | None, figures: Figures) -> Part:
+    if after is None:
+        return part_of(before, figures, drawn=name == "individual")
+    part = part_of(after, figures, drawn=False)
+    rows = (Row("", "Before:", first_upper(before.headline)), Row("", "After:", first_upper(after.headline)))
+    drawn = (*figures.of(before, caption="Before"), *figures.of(after, caption="After")) if name == "individual" else ()
+    return replace(part, text=(), rows=rows, figures=drawn)
+
+
+def given_back_chapter(profile: Any, figures: Figures) -> Iterator[Chapter]:
+    """What the rest of the release tells of what was protected."""
+    result = profile.further.get("reconstruction")
+    if result is not None:
+        yield Chapter("What the release gives back", (part_of(result, figures),))
+
+
+def riskiest_chapter(profile: Any) -> Iterator[Chapter]:
+    """The keys of highest risk."""
+    if profile.sets:
+        table = profile.riskiest_keys(RISKIEST)
+        part = Part(
+            "",
+            "The combinations of key values whose holders are found most easily: with how many records they share it, "
+            "how many of the population are estimated to have it, and how probable a right guess is.",
+            tables=(table,),
+        )
+        yield Chapter("Riskiest keys", (part,))
+
+
+def threshold_chapter(profile: Any, figures: Figures, title: str) -> Iterator[Chapter]:
+    """Expected re-identifications against the threshold."""
+    found = profile.threshold_setting()
+    if found is not None:
+        yield Chapter(title, (part_of(found, figures, "Expected re-identifications by threshold"),))
+
+
+def confidentiality_chapter(comparison: Any, figures: Figures) -> Iterator[Chapter]:
+    """The confidentiality plot of each release."""
+    parts = []
+    for each in comparison.releases:
+        who = each.profile.scenario
+        if who.keys or any(each.result(name) for name in OWN_CHAPTERS[2:]):
+            result = comparison.confidentiality(each.name)
+            parts.append(part_of(result, figures, title_of(result) if len(comparison.releases) == 1 else each.name))
+    if parts:
+        yield Chapter("Confidentiality plot", tuple(parts))
+
+
+def changes_chapter(account: Any) -> Chapter:
+    """What each step did."""
+    rows = [
+        (place, each.label, name, count - each.suppressed.get(name, 0), each.suppressed.get(name, 0))
+        for place, each in enumerate(account.changes, start=1)
+        for name, count in each.cells.items()
+    ]
+    table = Table(("step", "", "variable", "cells changed", "cells suppressed"), tuple(rows))
+    said = tuple(Row("", f"{place}. {each.label}", _done(each)) for place, each in enumerate(account.changes, start=1))
+    by_variable = account.comparison.tables()[-1]
+    size = account.comparison.original.size
+    suppressed = tuple(
+        (each.name, each.suppressed, percent(each.suppressed / size))
+        for each in account.compared.changes
+        if each.suppressed
+    )
+    parts = [
+        Part("Step by step", rows=said, folded=(titled(table, "By step and variable"),)),
+        Part("By variable", tables=(titled(by_variable, ""),)),
+    ]
+    if suppressed:
+        parts.append(
+            Part("Suppressions", "Cells whose value is missing from the release, and their share of all records.",
+                 tables=(Table(("variable", "cells", "share"), suppressed),))
+        )  # fmt: skip
+    broken = account.compared.broken
+    if broken:
+        parts.append(Part("Relations that no longer hold", rows=tuple(Row("bad", "", str(each)) for each in broken)))
+    return Chapter("What was changed", tuple(parts))
+
+
+def _done(each: Any) -> str:
+    return str(each).removeprefix(f"{each.label}: ")
+
+
+def loss_chapter(comparison: Any, figures: Figures) -> Chapter:
+    """What a researcher loses: every measure of loss, and both files side by side."""
+    side_by_side = tuple(table for table in comparison.first_screen() if table.title.startswith("What a researcher"))
+    parts = [Part("Side by side", tables=tuple(titled(table, "") for table in side_by_side))]
+    if len(comparison.releases) == 1:
+        measured = comparison.releases[0].measures
+        parts += [part_of(result, figures) for name, result in measured.items() if kind_of(name) == "loss"]
+        parts += list(_both_files(comparison, figures))
+    return Chapter("What a researcher loses", tuple(parts))
+
+
+def _both_files(comparison: Any, figures: Figures) -> Iterator[Part]:
+    # Even in the office no picture has to show what one or two records alone decide.
+    found = comparison.before_after(public=True)
+    drawn = tuple(figure for name in BEFORE_AFTER for figure in figures.of(found, name))
+    if drawn:
+        yield Part("Distributions before and after", found.meaning, figures=drawn)
+
+
+def map_chapter(comparison: Any, figures: Figures) -> Iterator[Chapter]:
+    """Several releases on the map of risk and utility."""
+    if len(comparison.releases) > 1:
+        drawn = figures.of(comparison, "risk_utility_map")
+        part = Part("", "Each release by what an intruder gains and what a researcher loses: down and to the left is "
+                    "better.", figures=drawn, tables=comparison.first_screen())  # fmt: skip
+        yield Chapter("Several releases side by side", (part,))
+
+
+def plan_chapter(account: Any) -> Chapter:
+    """The plan, and the versions that make it repeatable."""
+    steps = tuple(Row("", f"{place}.", text) for place, text in enumerate(account.steps, start=1))
+    return Chapter("Plan and versions", (Part("Plan", rows=steps), versions_part(account.changes)))
+
+
+def versions_part(changes: Sequence[Any] = ()) -> Part:
+    """What the report was made with."""
+    rows = [("Tacita", __version__), ("Python", platform.python_version())]
+    rows += [(f"step {each.label}", str(each.version)) for each in changes]
+    return Part("Versions", "The same plan, seed and versions make the same release again.",
+                tables=(Table(("of", "version"), tuple(rows)),))  # fmt: skip
+
+
+def cautions_chapter(cautions: Sequence[str]) -> Iterator[Chapter]:
+    """What the reader should know."""
+    listed = tuple(Row("", "", first_upper(text)) for text in dict.fromkeys(cautions))
+    if listed:
+        yield Chapter("Cautions", (Part("", rows=listed),))
