@@ -17,7 +17,7 @@ import tacita
 ROOT = Path(tacita.__file__).parent
 
 LAYERS = [
-    {"check", "arrays", "declared", "formula", "mechanism", "parameters", "progress", "random", "compiled"},
+    {"check", "arrays", "declared", "formula", "mechanism", "parameters", "progress", "random", "compiled", "compile_cache"},
     {"frame"},
     {"frame.files"},
     {"data", "measures", "policy", "scenario", "result", "rules"},
@@ -42,7 +42,7 @@ ONLY_THERE = {
     "vl_convert": {"plots"},
     "typer": {"cli"},
     "rich": {"cli"},
-    "numba": {"compiled"},
+    "numba": {"compiled", "compile_cache"},
     "pandas": set(),
 }
 """Libraries that only some modules may import."""
@@ -52,7 +52,7 @@ BY_NAME = {
     "measures": "measures by name",
     "protect.steps": "steps by name",
     "result": "a result's figure",
-    "compiled": "Numba",
+    "compiled": "Numba, and its cache",
 }
 """Modules that may import by a name worked out at run time, and what."""
 

@@ -16,12 +16,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 def compiled(function: F) -> F:
     """Compile a function of arrays and numbers when it is first called, and keep the machine code for later runs.
 
-    The code is kept beside the module or in the user's cache folder; where neither can be written it is compiled anew
-    in each session. The compiled loop lets other threads run.
+    The code is kept beside the module or in the user's cache folder, for as long as neither the function nor anything
+    that it calls or reads has changed; where neither can be written it is compiled anew in each session. The compiled
+    loop lets other threads run.
     """
     numba: Any = importlib.import_module("numba")
-    try:
-        return cast(F, numba.njit(nogil=True, cache=True)(function))
-    except RuntimeError:
-        # Numba's word for: there is no folder that a cache could be written to.
-        return cast(F, numba.njit(nogil=True)(function))
+    dispatcher = numba.njit(nogil=True)(function)
+    kept = importlib.import_module("tacita.compile_cache").cache_of(function)
+    if kept is not None:
+        dispatcher._cache = kept
+    return cast(F, dispatcher)
