@@ -26,7 +26,9 @@ LAYERS = [
         "parameters",
         "progress",
         "random",
+        "compile_cache",
         "compiled",
+        "stopping",
         "small_counts",
     },
     {"frame"},
@@ -54,7 +56,7 @@ ONLY_THERE = {
     "vl_convert": {"plots"},
     "typer": {"cli"},
     "rich": {"cli"},
-    "numba": {"compiled"},
+    "numba": {"compiled", "compile_cache", "stopping"},
     "jinja2": {"reports"},
     "pandas": set(),
 }
@@ -65,7 +67,7 @@ BY_NAME = {
     "measures": "measures by name",
     "protect.steps": "steps by name",
     "result": "a result's figure",
-    "compiled": "Numba",
+    "compiled": "Numba, and its cache",
     "release.written": "the report of a release",
 }
 """Modules that may import by a name worked out at run time, and what."""

@@ -1,6 +1,20 @@
-"""`python -m tacita`."""
+"""The program: `tacita`, `python -m tacita`. It can be stopped from its first moment on."""
 
-from tacita.cli import main
+from __future__ import annotations
+
+from tacita.stopping import run_stoppable
+
+
+def main() -> None:
+    """Load the command line, which takes a while, and run it."""
+    run_stoppable(_run)
+
+
+def _run() -> None:
+    from tacita.cli import main as command_line
+
+    command_line()
+
 
 if __name__ == "__main__":
     main()

@@ -72,6 +72,31 @@ def names(what: str, value: object) -> tuple[str, ...]:
     return listed
 
 
+DEEPEST = 50
+"""Levels of lists and tables in one another that a parameter or a file may have; ours have four."""
+
+
+def too_deep(what: str) -> str:
+    """What is said of lists and tables that are too deep in one another."""
+    return f"{what} must have at most {DEEPEST} lists and tables in one another; write it flatter."
+
+
+def not_too_deep(what: str, value: Any) -> None:
+    """Lists and tables are not in one another without end: Python's stack has one, whatever then reads them."""
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        level = [each for part in level for each in _parts(part)]
+        if not level:
+            return
+    raise TacitaError(too_deep(what))
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """The lists and tables in a list or table."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return [each for each in inside if isinstance(each, dict | list | tuple)]
+
+
 def mapping(what: str, value: object) -> dict[str, Any]:
     """A table of names and what belongs to them, as a dictionary of its own."""
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -37,6 +38,17 @@ class Declared:
             return cls(**given)
         except TypeError:
             raise TacitaError(f"{cls.section} must name {cls._required()}.") from None
+
+    @classmethod
+    def opened(cls, given: Any) -> Self | None:
+        """The declaration itself, that of a table of its fields, or that of a TOML file; None for anything else."""
+        if isinstance(given, cls):
+            return given
+        if isinstance(given, Mapping):
+            return cls.from_dict(check.mapping(cls.section, given))
+        if isinstance(given, os.PathLike) or (isinstance(given, str) and given.lower().endswith(".toml")):
+            return cls.load(Path(given))
+        return None
 
     @classmethod
     def field_names(cls) -> list[str]:
@@ -121,6 +133,7 @@ def check_fields(owner: Any, name: str) -> None:
 
 def plain_value(what: str, value: Any) -> Any:
     """A value that a file can hold: NumPy's become Python's. A column of data is none: messages would quote it."""
+    check.not_too_deep(what, value)
     if isinstance(value, np.ndarray) or type(value).__name__.endswith("Index"):
         return tuple(value.tolist()) if np.ndim(value) else value.item()
     if type(value).__name__ in ("Series", "DataFrame", "LazyFrame", "Table", "ChunkedArray", "Data", "Release"):
@@ -147,6 +160,9 @@ def toml_document(text: str, source: str) -> dict[str, Any]:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise TacitaError(f"{source} is not valid TOML: {error}.") from None
+    except RecursionError:
+        raise TacitaError(check.too_deep(source)) from None
+    check.not_too_deep(source, document)
     number = document.get("format", FORMAT)
     if number != FORMAT:
         raise TacitaError(f"{source} has format {number!r}; this version reads format {FORMAT}, update Tacita.")

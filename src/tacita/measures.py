@@ -287,6 +287,7 @@ def measure(
     def declared(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
         def measured(*args: Any, **options: Any) -> R:
+            args, options = _in_place(function, files, args, options)
             chosen = options | checked_options(function, _own_options(function, options))
             return cast(R, cast(Any, function)(*_prepared_arguments(files, args), **chosen))
 
@@ -319,6 +320,18 @@ def measure(
     return declared
 
 
+def _in_place(
+    function: Callable[..., Any], files: int, args: tuple[Any, ...], options: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The files and the scenario by their places, though they were given by name; too few or too many are an error."""
+    places = list(inspect.signature(function).parameters)[: files + 1]
+    by_name = [name for name in places[len(args) :] if name in options]
+    given = (*args, *(options[name] for name in by_name))
+    if len(given) != len(places) or by_name != places[len(args) :]:
+        raise TacitaError(f"{function.__name__} takes {', '.join(places)}, then options by name; got {len(given)}.")
+    return given, {name: value for name, value in options.items() if name not in by_name}
+
+
 def _own_options(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that a measure checks itself: not progress, and not those that it passes on to another."""
     passes_on = any(each.kind is each.VAR_KEYWORD for each in inspect.signature(function).parameters.values())
@@ -328,13 +341,10 @@ def _own_options(function: Callable[..., Any], options: Mapping[str, Any]) -> di
 
 def _prepared_arguments(files: int, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Positional arguments as the function wants them: data of any kind as `Data`, codes of the scenario declared."""
-    if len(args) <= files:
-        # The function itself says what is missing.
-        return args
     scenario = checked(args[files])
     if files == 1:
-        return (prepared_data(args[0], scenario), *args[1:])
-    return (*(with_codes(Data.of(each), scenario) for each in args[:2]), *args[2:])
+        return (prepared_data(args[0], scenario), scenario, *args[2:])
+    return (*(with_codes(Data.of(each), scenario) for each in args[:2]), scenario, *args[3:])
 
 
 def prepared_data(data: Any, scenario: Scenario) -> Data:

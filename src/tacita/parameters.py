@@ -191,6 +191,7 @@ class Parameter:
     def checked(self, value: Any, what: str | None = None) -> Any:
         """The value as a plain one of its kind; anything else is an error of one sentence."""
         name = what or self.name
+        check.not_too_deep(name, value)
         value = check.python_number(value)
         if value is None and (self.optional or self.default is None):
             return None

@@ -141,12 +141,13 @@ def _default_policy() -> Policy:
 
 
 def checked_policy(policy: Any) -> Policy:
-    """The policy itself, the default one for None; anything else is an error that says how to make one."""
+    """The policy itself, or that of a table or a TOML file, the default one for None; anything else is an error."""
     if policy is None:
         return _default_policy()
-    if not isinstance(policy, Policy):
+    opened = Policy.opened(policy)
+    if opened is None:
         raise TacitaError(f"policy must be a Policy, as Policy(k=3); got {type(policy).__name__}.")
-    return policy
+    return opened
 
 
 def _limit(name: str, value: Any) -> Any:

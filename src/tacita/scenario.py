@@ -115,7 +115,7 @@ class Scenario(Declared):
 
     section: ClassVar[str] = "scenario"
 
-    keys: tuple[str, ...] = ()
+    keys: tuple[str, ...] = field(default=(), kw_only=False)
     """Categorical variables the intruder knows; together they make the key of a record."""
     weight: str | None = None
     """Sampling weight: how many units of the population a record stands for."""
@@ -307,11 +307,14 @@ def with_codes(data: Data, scenario: Scenario) -> Data:
 
 
 def checked(scenario: Any) -> Scenario:
-    """The scenario itself; anything else is an error that says how to make one."""
-    if not isinstance(scenario, Scenario):
+    """The scenario itself, or that of a table or a TOML file; anything else is an error that says how to make one."""
+    opened = Scenario.opened(scenario)
+    if opened is None:
         kind = type(scenario).__name__
-        raise TacitaError(f"scenario must be a Scenario; got {kind}, pass Scenario(keys=[...]) or Scenario.load(path).")
-    return scenario
+        raise TacitaError(
+            f"scenario must be a Scenario; got {kind}, pass Scenario(keys=[...]) or the path of a file 'scenario.toml'."
+        )
+    return opened
 
 
 def _codes(name: str, given: Any) -> tuple[Any, ...]:

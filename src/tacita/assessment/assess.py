@@ -139,8 +139,9 @@ def assess(
     # A release knows what it was made of: whoever assesses it need not remember to say so.
     known = getattr(data, "original", None)
     original = known if original is None else original
+    scenario = checked(scenario)
     known_scenario = getattr(data, "original_scenario", scenario)
-    data = prepared_data(data, checked(scenario)).remembering()
+    data = prepared_data(data, scenario).remembering()
     register, original = (None if given is None else Data.of(given) for given in (register, original))
     if original is not None:
         data = with_original_weights(data, original, scenario).remembering()

@@ -7,7 +7,6 @@ stopped by Ctrl-C or by the system.
 
 from __future__ import annotations
 
-import signal
 import sys
 import warnings
 from collections.abc import Mapping
@@ -19,7 +18,8 @@ from tacita import __version__
 from tacita.check import Caution, TacitaError
 from tacita.cli import assess, compare, confidentiality, corrected, demo, files, link, methods, plot, protect, report
 from tacita.cli.arguments import Command
-from tacita.cli.terminal import Stopped, say, stoppable
+from tacita.cli.terminal import complain, say
+from tacita.stopping import run_stoppable
 
 GROUPS = (demo, assess, confidentiality, link, protect, compare, report, methods, files, corrected)
 """Modules whose COMMANDS are commands of `tacita`, in the order of its help."""
@@ -63,6 +63,10 @@ app = _app()
 
 def main() -> None:
     """Run the command line; the user's mistakes are one sentence and exit code 2."""
+    run_stoppable(_run)
+
+
+def _run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # A console that cannot show a sign must not end the work.
@@ -71,17 +75,11 @@ def main() -> None:
     warnings.simplefilter("ignore", Caution)
     warnings.showwarning = _show_warning
     try:
-        with stoppable():
-            app(standalone_mode=True)
+        app(standalone_mode=True)
     except TacitaError as error:
-        sys.stderr.write(f"tacita: {error}\n")
+        complain(str(error))
         sys.exit(2)
-    except (Stopped, KeyboardInterrupt) as stopped:
-        sys.stderr.write("tacita: stopped; nothing half-written is left.\n")
-        sys.exit(128 + getattr(stopped, "number", signal.SIGINT))
-    except BrokenPipeError:
-        sys.exit(0)
 
 
 def _show_warning(message: Any, category: Any, *_: Any, **__: Any) -> None:
-    sys.stderr.write(f"tacita: {message}\n")
+    complain(str(message))

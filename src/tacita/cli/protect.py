@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +18,7 @@ from tacita.cli.arguments import (
     Weight,
 )
 from tacita.cli.assess import given_policy, given_scenario
-from tacita.cli.terminal import names, pieces, progress_bar, say
+from tacita.cli.terminal import complain, names, pieces, progress_bar, say
 
 SeedFile = Annotated[
     Path | None, typer.Option(help="File with the seed of an earlier release (internal/seed.txt), to repeat it.")
@@ -104,9 +103,9 @@ def _finish(done: Any, out: Path, formats: tuple[str, ...], overwrite: bool, rea
         release.save(out, formats=formats, overwrite=overwrite, accept_unsafe=reason)
     say(f"{done}\n\n{release.checklist()}")
     if refused:
-        sys.stderr.write(
-            "tacita: nothing written, since the release is not safe; change the plan, or give the reason with "
-            "--accept-unsafe to write it as not for publication.\n"
+        complain(
+            "nothing written, since the release is not safe; change the plan, or give the reason with "
+            "--accept-unsafe to write it as not for publication."
         )
         raise typer.Exit(1)
     if release.safe:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
-import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator
@@ -17,39 +18,36 @@ SLOW = 2.0
 """Seconds after which a progress bar appears."""
 
 
-class Stopped(BaseException):
-    """Ctrl-C, or the system's request to end: on the way out, whatever is half-written is removed."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
+UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Signs that tell a terminal to do something: from a file or a plan they would move, colour or retitle it."""
 
 
-@contextmanager
-def stoppable() -> Iterator[None]:
-    """Raise `Stopped` where a signal asks the program to end; once, so that a second one does not stop the clearing."""
-    numbers = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
-    if threading.current_thread() is not threading.main_thread():
-        numbers = []
-    before = {number: signal.getsignal(number) for number in numbers}
+def shown(text: str) -> str:
+    """A text as the terminal may have it: what would control it is written out.
 
-    def stop(number: int, _: object) -> None:
-        for each in numbers:
-            signal.signal(each, signal.SIG_IGN)
-        raise Stopped(number)
-
-    try:
-        for number in numbers:
-            signal.signal(number, stop)
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    >>> shown("step \x1b[31mred")
+    'step \\x1b[31mred'
+    """
+    return UNSHOWN.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def say(text: str = "") -> None:
-    """A line for the user; plain text, no markup in what comes from files."""
-    sys.stdout.write(text + "\n")
+    """A line for the user; plain text, no markup in what comes from files.
+
+    A reader that has seen enough, as `| head`, ends the showing, not the work: what is to be written is written.
+    """
+    try:
+        sys.stdout.write(shown(text) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What Python itself would flush at the end goes nowhere either.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def complain(text: str) -> None:
+    """A line for the user about what went wrong, or might."""
+    sys.stderr.write(f"tacita: {shown(text)}\n")
 
 
 def names(given: str | Iterable[str] | None) -> tuple[str, ...] | None:
@@ -92,7 +90,7 @@ def pieces(given: Iterable[str] | None) -> tuple[str, ...]:
 def progress_bar() -> Iterator[Any]:
     """A progress callback that shows a bar once the work takes longer than two seconds."""
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
         console=Console(stderr=True),
@@ -102,7 +100,7 @@ def progress_bar() -> Iterator[Any]:
     if sys.stderr.isatty():
         timer.start()
     try:
-        yield lambda done, what: bar.update(task, completed=done, description=what)
+        yield lambda done, what: bar.update(task, completed=done, description=shown(what))
     finally:
         timer.cancel()
         if bar.live.is_started:

@@ -124,7 +124,8 @@ class KeyTable:
 
 def key_table(data: Any, scenario: Scenario, keys: Sequence[str] | None = None, register: Any = None) -> KeyTable:
     """The key table of a file under a scenario: f and F for each distinct key, by the scenario's missing-value rule."""
-    data = with_codes(Data.of(data), checked(scenario))
+    scenario = checked(scenario)
+    data = with_codes(Data.of(data), scenario)
     scenario.check_against(data)
     names = scenario.keys if keys is None else check.names("keys", keys)
     population = (scenario.weight, scenario.population_size, scenario.sampling_fraction)

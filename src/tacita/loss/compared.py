@@ -101,7 +101,8 @@ class Files:
 
 def compared_files(original: Any, released: Any, scenario: Scenario, *, weighted: bool) -> Files:
     """Both files record by record; what the scenario names is in the original."""
-    checked(scenario).check_against(Data.of(original))
+    scenario = checked(scenario)
+    scenario.check_against(Data.of(original))
     first, second, new, _ = aligned(original, released)
     dropped = len(Data.of(original)) - len(first)
     order = np.argsort(first.record, kind="stable")

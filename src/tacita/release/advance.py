@@ -18,7 +18,7 @@ from tacita.data import Data, Variable
 from tacita.data.data import OriginalWeights
 from tacita.keys.growth import growth_by_dropping
 from tacita.keys.table import GREATEST_WEIGHT, repeated_units
-from tacita.policy import Policy
+from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, no_progress
 from tacita.protect.parts import applied
 from tacita.protect.step import Context, Step
@@ -64,10 +64,8 @@ def start(data: Any, scenario: Scenario, policy: Policy | None = None, seed: int
     >>> after.steps[0].label, len(before.changes), len(after.changes)
     ('round income', 0, 1)
     """
-    given, limits = Data.of(data), Policy() if policy is None else policy
-    if not isinstance(limits, Policy):
-        raise TacitaError(f"policy must be a Policy, as Policy(k=3); got {type(limits).__name__}.")
-    checked(scenario).check_against(given)
+    given, limits, scenario = Data.of(data), checked_policy(policy), checked(scenario)
+    scenario.check_against(given)
     draws = Draws(fresh_seed() if seed is None else seed)
     unit = repeated_units(given, scenario)
     # A firm does not hide behind its own records because its number was removed: units are known from here on.

@@ -24,7 +24,7 @@ from tacita.release.plan import Plan
 from tacita.release.release import FORMATS, Release, checked_reason
 from tacita.result import summary
 from tacita.rules import Rule, rule_of
-from tacita.scenario import Scenario
+from tacita.scenario import Scenario, checked
 
 READING = ("delimiter", "encoding", "decimal", "missing", "sheet", "catalog")
 """Options of `read` that a project can give."""
@@ -179,7 +179,7 @@ def protect(
 ) -> Protection:
     """Assess a file, apply a plan, and assess what came out."""
     show = progress or no_progress
-    data, policy = Data.of(data), checked_policy(policy)
+    data, scenario, policy = Data.of(data), checked(scenario), checked_policy(policy)
     before = assess(data, scenario, policy, progress=part(show, 0.2, 0.4))
     release = plan.apply(data, scenario, policy, rules=rules, seed=seed, progress=part(show, 0.4, 0.8))
     after = release.assess(progress=part(show, 0.8, 1.0))

@@ -163,6 +163,10 @@ class Reader:
         texts = [part for part in (left, right) if isinstance(part, Text)]
         if texts and word.text not in ("=", "!="):
             raise rule_error(self.text, "compares the size of a text", texts[0].at, "use = and != for texts")
+        if texts and not all(isinstance(part, Text | Column) for part in (left, right)):
+            raise rule_error(
+                self.text, "compares a text with a number", texts[0].at, "compare it with a variable, as in x = 'a'"
+            )
         return Comparison(word.text, self.term(left), self.term(right), word.at)
 
     def among(self, left: Part, at: int) -> Among:

@@ -101,7 +101,8 @@ def _sums_within(points: Points, rows: Ints) -> Floats:
     """By row: the sum of its distances to the others."""
     columns = np.empty((len(points.share), len(rows)))
     for i in range(len(rows)):
-        columns[:, i] = points.columns[:, rows[i]]
+        for j in range(len(columns)):
+            columns[j, i] = points.columns[j, rows[i]]
     own = Points(columns, points.share, points.partial)
     total, out, common = np.zeros(len(rows)), np.empty(len(rows)), np.empty(len(rows))
     for i in range(len(rows)):

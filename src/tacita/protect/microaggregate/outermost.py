@@ -15,7 +15,7 @@ import numpy as np
 from tacita.arrays import Floats, Ints
 from tacita.compiled import compiled
 from tacita.distance.distances import Metric, sum_at
-from tacita.distance.tree import select
+from tacita.distance.tree import select, sort
 
 SHARE = 0.05
 """So many of the records that are left are in the list."""
@@ -80,18 +80,25 @@ def _fill(outer: Outermost, columns: Floats, groups: Ints, count: int, centre: F
     # A loop of our own: NumPy's partition takes longer to compile than all the rest.
     select(row, distance, 0, 0, count - 1, count - size)
     outer.limit[0] = 0.0 if size == count else distance[count - size, 0]
-    outside = np.flatnonzero(distance[:, 0] >= outer.limit[0])
-    order = outside[np.argsort(-distance[outside, 0], kind="mergesort")]
-    for i in range(len(order)):
-        outer.row[i], outer.distance[i] = row[order[i]], distance[order[i], 0]
-    outer.centre[:] = centre
-    outer.counts[FIRST], outer.counts[LENGTH], outer.counts[LOOKED] = 0, len(order), 0
+    first = count - size
+    for i in range(first - 1, -1, -1):
+        # Those that are just as far as the limit are in the list too.
+        if distance[i, 0] == outer.limit[0]:
+            first -= 1
+            row[first], row[i] = row[i], row[first]
+            distance[first, 0], distance[i, 0] = distance[i, 0], distance[first, 0]
+    sort(distance[:, 0], row, distance, first, count)
+    for i in range(count - first):
+        outer.row[i], outer.distance[i] = row[count - 1 - i], distance[count - 1 - i, 0]
+    for j in range(centre.shape[1]):
+        outer.centre[0, j] = centre[0, j]
+    outer.counts[FIRST], outer.counts[LENGTH], outer.counts[LOOKED] = 0, count - first, 0
 
 
 @compiled
 def _search(outer: Outermost, columns: Floats, groups: Ints, centre: Floats, metric: Metric) -> tuple[int, bool]:
     """The farthest record of the list, and whether none outside the list can be farther."""
-    gone = distance_at(np.ascontiguousarray(outer.centre.T), 0, centre, metric)
+    gone = distance_at(outer.centre.T, 0, centre, metric)
     best, best_row, reach = -1.0, -1, -1.0
     first, last = outer.counts[FIRST], outer.counts[LENGTH]
     while first < last and groups[outer.row[first]] >= 0:

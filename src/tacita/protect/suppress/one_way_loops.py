@@ -125,7 +125,8 @@ def place_on(
         stay += 1
     for group in range(found):
         if new[group] + total[group] >= k:
-            group_words[groups] = values[group]
+            for word in range(words.shape[1]):
+                group_words[groups, word] = values[group, word]
             group_shown[groups], group_records[groups] = members, new[group]
             groups += 1
     return stay, groups, wanted

@@ -1,0 +1,1 @@
+"""Random damage: files and calls that must end in a result or in one sentence."""

@@ -1,0 +1,56 @@
+"""How a program of ours is stopped from outside: Ctrl-C, or the system's request to end.
+
+Loaded before anything else of the command line, so that it may import nothing that takes time.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+class Stopped(BaseException):
+    """Ctrl-C, or the system's request to end: on the way out, whatever is half-written is removed."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def run_stoppable(run: Callable[[], None]) -> None:
+    """Run a program; whoever stops it is told so in one sentence, with exit code 130 or 143."""
+    try:
+        with stoppable():
+            run()
+    except (Stopped, KeyboardInterrupt) as stopped:
+        sys.stderr.write("tacita: stopped; nothing half-written is left.\n")
+        sys.exit(128 + getattr(stopped, "number", signal.SIGINT))
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Raise `Stopped` where a signal asks the program to end; once, so that a second one does not stop the clearing."""
+    numbers = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
+    if threading.current_thread() is not threading.main_thread():
+        numbers = []
+    before = {number: signal.getsignal(number) for number in numbers}
+
+    def stop(number: int, _: object) -> None:
+        for each in numbers:
+            signal.signal(each, signal.SIG_IGN)
+        raise Stopped(number)
+
+    try:
+        for number in numbers:
+            signal.signal(number, stop)
+        yield
+    except Stopped:
+        # Whoever stops the work does not want to hear of it twice: the handlers stay as they are.
+        before = {}
+        raise
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,80 @@
+"""The program is stopped, or its reader goes away: one sentence, nothing half-written, nothing lost."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tacita
+from tacita.cli.terminal import shown
+
+Run = Callable[..., tuple[int, str, str]]
+WORDS = "tacita: stopped; nothing half-written is left.\n"
+WHILE_LOADING = """
+import importlib.abc, os, sys, time
+class Stop(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "typer":
+            os.kill(os.getpid(), NUMBER)
+            time.sleep(20)
+sys.meta_path.insert(0, Stop())
+import runpy
+sys.argv = ["tacita", "--version"]
+runpy.run_module("tacita", run_name="__main__")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_while_loading(number: signal.Signals) -> None:
+    """Ctrl-C while the program was starting showed a traceback."""
+    code = WHILE_LOADING.replace("NUMBER", str(int(number)))
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (128 + number, WORDS)
+
+
+def test_the_program_starts_where_it_can_be_stopped() -> None:
+    text = (Path(tacita.__file__).parent.parent.parent / "pyproject.toml").read_text("utf-8")
+    assert 'tacita = "tacita.__main__:main"' in text
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are closed otherwise there")
+def test_a_reader_that_goes_away_loses_no_file(tmp_path: Path) -> None:
+    """`tacita convert ... | head -1`: what was said before the file was written ended the work."""
+    (tmp_path / "in.csv").write_text("a,b\n1,2\n")
+    code = (
+        "import sys; sys.argv[0] = 'tacita'; from tacita.cli import terminal; from tacita import cli\n"
+        "terminal.say('x' * 100_000)\n"
+        "cli.main()\n"
+    )
+    words = [sys.executable, "-c", code, "convert", str(tmp_path / "in.csv"), str(tmp_path / "out.csv")]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(words, check=False, stdout=write, stderr=subprocess.PIPE, text=True, timeout=60)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "out.csv").read_text() == "a,b\n1,2\n"
+
+
+def test_nothing_from_a_file_controls_the_terminal(run: Run, tmp_path: Path) -> None:
+    """Labels of steps and names of columns reached the terminal as they were."""
+    assert shown("a\nb\tc\x1b[31m\x07\x9b\u202e\r") == "a\nb\tc\\x1b[31m\\x07\\x9b\\u202e\\r"
+    (tmp_path / "in.csv").write_text("a\x1b]0;title\x07,b\n" + "1,2\n" * 50)
+    (tmp_path / "plan.toml").write_text(
+        'format = 1\n[[plan.step]]\nstep = "round"\nvariables = ["b"]\nbase = 5\nlabel = "\\u001b[31mred[/]"\n'
+    )
+    told = [
+        run("describe", tmp_path / "in.csv"),
+        run(
+            "protect", tmp_path / "in.csv", "--plan", tmp_path / "plan.toml", "--keys", "b", "--out", tmp_path / "out"
+        ),
+        run("assess", tmp_path / "in.csv", "--keys", "\x1b[31m"),
+    ]
+    for _, out, err in told:
+        assert "\x1b" not in out + err
+        assert "\x07" not in out + err
+    assert "\\x1b[31mred[/]" in told[1][1]
