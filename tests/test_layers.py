@@ -17,7 +17,7 @@ import tacita
 ROOT = Path(tacita.__file__).parent
 
 LAYERS = [
-    {"check", "arrays", "declared", "formula", "mechanism", "parameters", "progress", "random", "compiled"},
+    {"apart", "check", "arrays", "declared", "formula", "mechanism", "parameters", "progress", "random", "compiled"},
     {"frame"},
     {"frame.files"},
     {"data", "measures", "policy", "scenario", "result", "rules"},

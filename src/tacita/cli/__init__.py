@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from tacita import __version__
+from tacita.apart import reading_apart
 from tacita.check import Caution, TacitaError
 from tacita.cli import assess, compare, confidentiality, corrected, demo, files, link, methods, plot, protect
 from tacita.cli.arguments import Command
@@ -71,7 +72,8 @@ def main() -> None:
     warnings.simplefilter("ignore", Caution)
     warnings.showwarning = _show_warning
     try:
-        with stoppable():
+        # Files come from outside: what code reads that is not ours is read in a process that may die.
+        with stoppable(), reading_apart():
             app(standalone_mode=True)
     except TacitaError as error:
         sys.stderr.write(f"tacita: {error}\n")

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from tacita import check
+from tacita.apart import always as always_apart
 from tacita.check import TacitaError, TacitaWarning
 from tacita.data import atomic, codebook
 from tacita.data.data import Data, Variable
-from tacita.data.formats import columnar, text
+from tacita.data.formats import columnar, foreign, text
 from tacita.data.formats.loaded import Loaded
 
 SUFFIXES = {
@@ -43,6 +44,7 @@ def read(
     sheet: str | None = None,
     catalog: str | os.PathLike[str] | None = None,
     variables: Mapping[str, Variable] | None = None,
+    apart: bool | None = None,
 ) -> Data:
     """Read a survey file: .csv, .tsv, .txt, .tab (delimited text), .parquet, .pq, .arrow, .feather, .ipc, .xlsx,
     .sav, .zsav (SPSS), .dta (Stata), .sas7bdat or .xpt (SAS).
@@ -71,6 +73,10 @@ def read(
         For .sas7bdat: the catalog (.sas7bcat) with its value labels.
     variables
         What is known of the variables, by name; it replaces what the file says of them.
+    apart
+        Whether to read in a process of its own, which may die of a damaged or wicked file, and has a limit on memory and
+        time: True for files from outside. It is for all formats but text, and done anyway, unless False, where a first
+        look finds sizes in the file that cannot be.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -89,7 +95,7 @@ def read(
     _only_for(file, "text files", kind in ("text", "statistical"), encoding=encoding)
     layout: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "missing": missing}
     try:
-        loaded = _load(file, kind, encoding, layout, sheet, None if catalog is None else _existing(catalog))
+        loaded = _load(file, kind, encoding, layout, sheet, None if catalog is None else _existing(catalog), apart)
     except PermissionError:
         raise TacitaError(f"no permission to read {file.name}; check its rights.") from None
     except OSError as error:
@@ -106,20 +112,21 @@ def read(
 
 
 def _load(
-    file: Path, kind: str, encoding: str | None, layout: Mapping[str, Any], sheet: str | None, catalog: Path | None
+    file: Path,
+    kind: str,
+    encoding: str | None,
+    layout: Mapping[str, Any],
+    sheet: str | None,
+    catalog: Path | None,
+    apart: bool | None,
 ) -> Loaded:
-    """A file by its kind; `layout` is for text."""
+    """A file by its kind, in a process of its own if need be; `layout` is for text."""
     if kind == "text":
         return Loaded(text.parse(file.read_bytes(), file.name, encoding=encoding, **layout), {})
-    if kind == "statistical":
-        from tacita.data.formats import statistical
-
-        return statistical.load(file, encoding, catalog)
-    if kind == "excel":
-        from tacita.data.formats import excel
-
-        return excel.load(file, sheet)
-    return columnar.load(file, kind)
+    if apart is None:
+        apart = always_apart() or foreign.looks_odd(file, kind)
+    load = foreign.load_apart if apart else foreign.load
+    return load(file, kind, encoding=encoding, sheet=sheet, catalog=catalog)
 
 
 def write(

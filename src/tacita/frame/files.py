@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -100,6 +101,16 @@ def read_parquet(path: Path) -> Frame:
     return table.with_columns(pl.selectors.float().fill_nan(None), pl.col(pl.Null).cast(pl.String))
 
 
+def parquet_shape(path: Path) -> tuple[int, int]:
+    """How many records and columns a Parquet file says it has."""
+    try:
+        scanned = pl.scan_parquet(path, glob=False)
+        return int(scanned.select(pl.len()).collect().item()), len(scanned.collect_schema())
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        # Reading it says why.
+        return 0, 0
+
+
 def parquet_note(path: Path, key: str) -> str | None:
     """A text that a Parquet file carries beside its values."""
     try:
@@ -153,6 +164,20 @@ def read_arrow(path: Path) -> Frame:
     return table.with_columns(pl.selectors.float().fill_nan(None), pl.col(pl.Null).cast(pl.String))
 
 
+def arrow_shape(path: Path) -> tuple[int, int]:
+    """How many records and columns an Arrow file says it has."""
+    from pyarrow import ArrowException, ipc
+
+    try:
+        with path.open("rb") as opened:
+            reader = ipc.open_file(opened)
+            batches = (reader.get_batch(place).num_rows for place in range(reader.num_record_batches))
+            return sum(batches), len(reader.schema)
+    except (ArrowException, UnicodeError, ValueError):
+        # Reading it says why.
+        return 0, 0
+
+
 def arrow_note(path: Path, key: str) -> str | None:
     """A text that an Arrow file carries beside its values."""
     from pyarrow import ArrowException, ipc
@@ -180,6 +205,32 @@ def write_arrow(table: Frame, path: Path, notes: Mapping[str, str]) -> None:
         ipc.new_file(opened, arrow.schema, options=ipc.IpcWriteOptions(compression="lz4")) as writer,
     ):
         writer.write_table(arrow)
+
+
+PART = 1 << 26
+"""Bytes of a table that are made into bytes at once."""
+
+
+def as_bytes(table: Frame) -> Iterator[bytes]:
+    """A table as bytes (Arrow's stream), some columns after the other, for another process to make it anew."""
+    some: list[pl.Series] = []
+    size = 0
+    for place, series in enumerate(table, start=1):
+        some.append(series)
+        size += series.estimated_size()
+        if size >= PART or place == table.width:
+            stream = io.BytesIO()
+            pl.DataFrame(some).write_ipc_stream(stream)
+            yield stream.getvalue()
+            some, size = [], 0
+
+
+def of_bytes(parts: Sequence[bytes], name: str) -> Frame:
+    """The table that another process made into bytes."""
+    try:
+        return pl.concat([pl.read_ipc_stream(io.BytesIO(part)) for part in parts], how="horizontal")
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        raise TacitaError(f"{name} is damaged, or holds something that cannot be read; export it again.") from None
 
 
 Kind = Literal["text", "whole", "number", "logical", "date", "datetime", "time", "other"]

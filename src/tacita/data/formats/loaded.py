@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tacita import apart
 from tacita.check import TacitaError
 from tacita.data.data import Variable
 from tacita.frame import Frame
@@ -15,6 +16,15 @@ class Loaded(NamedTuple):
     table: Frame
     variables: dict[str, Variable]
     remarks: tuple[str, ...] = ()
+
+
+def check_declared(name: str, size: int, records: int, columns: int, least: int = 1) -> None:
+    """A file of `size` bytes must not say that it holds more than memory does, at `least` bytes for each value."""
+    if records * columns * least > apart.limits(size).memory:
+        raise TacitaError(
+            f"{name} says that it holds {records:,} records of {columns:,} variables, which a file of its size cannot "
+            "or this memory does not hold; export it again, without what stands far from the data."
+        )
 
 
 def check_table(table: Frame, name: str) -> None:

@@ -11,6 +11,7 @@ import codecs
 import math
 import mmap
 import re
+import struct
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -123,6 +124,22 @@ def _check_start(file: Path, form: Format) -> None:
         raise TacitaError(f"{file.name} is protected with a password; save it without one.")
     if not start.startswith(form.starts):
         raise TacitaError(f"{file.name} is not {form.called} file; check its name and how it was made.")
+
+
+def looks_odd(file: Path) -> bool:
+    """Whether the header of a file for SPSS counts more values or records than the file has room for."""
+    form = FORMATS[file.suffix.lower()]
+    if form.system != "spss":
+        return False
+    with file.open("rb") as opened:
+        header = opened.read(84)
+    size = file.stat().st_size
+    for order in ("<", ">"):
+        if len(header) == 84:
+            layout, values, packed, _, records = struct.unpack(f"{order}5i", header[64:])
+            if layout in (2, 3):
+                return not (values < size and packed in (0, 1, 2) and -1 <= records <= size * form.cells_per_byte)
+    return True
 
 
 def _call(reader: str, file: Path, encoding: str | None, **options: Any) -> tuple[dict[str, Any], Any]:
