@@ -2,9 +2,9 @@
 
     python -m fuzz.files --count 4000 --format sav --format xlsx
 
-For each format a process calls `tacita describe` on one damaged file after the other. The files that foreign code parses
-are read, as always on the command line, in a process of their own, which is replaced when it dies. The exit code is 1
-where something died, hung for longer than ten seconds, raised, or said a cell.
+For each format a process calls `tacita describe` on one damaged file after the other. The files that foreign code
+parses are read, as always on the command line, in a process of their own, which is replaced when it dies. The exit code
+is 1 where something died, hung for longer than ten seconds, raised, or said a cell.
 """
 
 from __future__ import annotations

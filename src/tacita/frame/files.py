@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ import polars as pl
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.frame import Frame, rebuilt, used_categories
+from tacita.frame.texts import Words
 
 
 def read_text(source: bytes, *, delimiter: str, columns: Sequence[str], quote: str | None = '"') -> Frame:
@@ -29,26 +29,33 @@ def read_text(source: bytes, *, delimiter: str, columns: Sequence[str], quote: s
 
 def typed(
     table: Frame, *, decimals: Sequence[str], words: Sequence[str], missing: Sequence[str], grouped: bool
-) -> tuple[Frame, dict[str, dict[str, int]]]:
-    """Columns of texts as whole numbers, numbers or texts, and how often each of `words` stayed a value, by column.
+) -> tuple[Frame, Words, Words]:
+    """Columns of texts as whole numbers, numbers or texts; by column how often each of `words` stayed a value, and how
+    often it was taken for missing.
 
     Texts in `missing` are missing everywhere, `words` only beside numbers. `decimals` are the decimal signs to try;
     `grouped` leaves '1,234' alone, which may be a thousand.
     """
     columns: list[pl.Series] = []
-    kept: dict[str, dict[str, int]] = {}
+    kept: Words = {}
+    gone: Words = {}
     for series in table:
         bare = series.str.strip_chars()
         if missing:
-            gone = bare.is_in(list(missing))
-            series, bare = (texts.set(gone, None) for texts in (series, bare))
+            blank = bare.is_in(list(missing))
+            if blank.any():
+                gone[series.name] = {word: int((bare == word).sum()) for word in missing if word in bare}
+            series, bare = (texts.set(blank, None) for texts in (series, bare))
         blank = bare == ""
         values = _numbers_of(bare.set(blank, None) if blank.any() else bare, decimals, words, grouped)
         columns.append(series if values is None else values)
-        found = bare.filter(bare.is_in(list(words))) if values is None else bare.clear()
+        # Among numbers a word leaves a blank where there was none.
+        told = values is None or values.null_count() > series.null_count()
+        found = bare.filter(bare.is_in(list(words))) if told else bare.clear()
         if len(found):
-            kept[series.name] = {word: int((found == word).sum()) for word in words if word in found}
-    return pl.DataFrame(columns), kept
+            counts = {word: int((found == word).sum()) for word in words if word in found}
+            (kept if values is None else gone).setdefault(series.name, {}).update(counts)
+    return pl.DataFrame(columns), kept, gone
 
 
 def _numbers_of(texts: pl.Series, decimals: Sequence[str], words: Sequence[str], grouped: bool) -> pl.Series | None:
@@ -205,32 +212,6 @@ def write_arrow(table: Frame, path: Path, notes: Mapping[str, str]) -> None:
         ipc.new_file(opened, arrow.schema, options=ipc.IpcWriteOptions(compression="lz4")) as writer,
     ):
         writer.write_table(arrow)
-
-
-PART = 1 << 26
-"""Bytes of a table that are made into bytes at once."""
-
-
-def as_bytes(table: Frame) -> Iterator[bytes]:
-    """A table as bytes (Arrow's stream), some columns after the other, for another process to make it anew."""
-    some: list[pl.Series] = []
-    size = 0
-    for place, series in enumerate(table, start=1):
-        some.append(series)
-        size += series.estimated_size()
-        if size >= PART or place == table.width:
-            stream = io.BytesIO()
-            pl.DataFrame(some).write_ipc_stream(stream)
-            yield stream.getvalue()
-            some, size = [], 0
-
-
-def of_bytes(parts: Sequence[bytes], name: str) -> Frame:
-    """The table that another process made into bytes."""
-    try:
-        return pl.concat([pl.read_ipc_stream(io.BytesIO(part)) for part in parts], how="horizontal")
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        raise TacitaError(f"{name} is damaged, or holds something that cannot be read; export it again.") from None
 
 
 Kind = Literal["text", "whole", "number", "logical", "date", "datetime", "time", "other"]

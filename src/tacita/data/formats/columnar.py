@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tacita.check import TacitaError
-from tacita.data.data import Data, Variable
+from tacita.data.data import Data
 from tacita.data.formats.loaded import Loaded, check_declared, check_table
+from tacita.data.variable import Variable
 from tacita.frame import Frame
 from tacita.frame import files as frame_files
 

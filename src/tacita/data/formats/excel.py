@@ -22,10 +22,11 @@ import numpy as np
 
 from tacita import check, frame
 from tacita.check import TacitaError
-from tacita.data.data import Data, Variable
+from tacita.data.data import Data
 from tacita.data.formats import moments, workbook
 from tacita.data.formats.loaded import Loaded, check_declared, check_table
 from tacita.data.formats.statistical import EXACT
+from tacita.data.variable import Variable
 from tacita.frame import Frame
 from tacita.frame import files as frame_files
 from tacita.frame.files import Kind

@@ -14,7 +14,7 @@ from tacita import apart
 from tacita.check import TacitaError
 from tacita.data.formats import columnar
 from tacita.data.formats.loaded import Loaded
-from tacita.frame import files as frame_files
+from tacita.frame import streams
 
 
 def load(
@@ -52,7 +52,7 @@ def load_apart(
         raise OSError(said["errno"] or errno.EIO, os.strerror(said["errno"] or errno.EIO))
     if "damaged" in said:
         raise TacitaError(f"{file.name} is damaged, or holds something that cannot be read; export it again.")
-    table = frame_files.of_bytes(parts, file.name)
+    table = streams.of_bytes(parts, file.name)
     variables = {name: columnar.variable(known) for name, known in said["variables"]["variables"].items()}
     return Loaded(table, variables, tuple(said["remarks"]))
 

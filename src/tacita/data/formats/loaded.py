@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
-from tacita import apart
+from tacita import apart, check
 from tacita.check import TacitaError
-from tacita.data.data import Variable
+from tacita.data.variable import Variable
 from tacita.frame import Frame
 
 
@@ -16,6 +18,8 @@ class Loaded(NamedTuple):
     table: Frame
     variables: dict[str, Variable]
     remarks: tuple[str, ...] = ()
+    understood: Mapping[str, str] = MappingProxyType({})
+    """What was made of some columns that they no longer show."""
 
 
 def check_declared(name: str, size: int, records: int, columns: int, least: int = 1) -> None:
@@ -25,6 +29,14 @@ def check_declared(name: str, size: int, records: int, columns: int, least: int 
             f"{name} says that it holds {records:,} records of {columns:,} variables, which a file of its size cannot "
             "or this memory does not hold; export it again, without what stands far from the data."
         )
+
+
+def said_of_missing(gone: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
+    """By column: which texts were taken for missing, and how often."""
+    return {
+        name: ", ".join(f"{word!r} is missing ({check.counted(times, 'time')})" for word, times in counts.items())
+        for name, counts in gone.items()
+    }
 
 
 def check_table(table: Frame, name: str) -> None:

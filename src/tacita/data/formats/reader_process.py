@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from tacita.check import TacitaError
 from tacita.data.formats import columnar, foreign
-from tacita.frame import files as frame_files
+from tacita.frame import streams
 
 
 def serve() -> None:
@@ -83,7 +83,7 @@ def answer(question: dict[str, Any]) -> tuple[dict[str, Any], Iterator[bytes]]:
     try:
         loaded = foreign.load(file, catalog=None if catalog is None else Path(catalog), **question)
         said = {"variables": columnar.description(loaded.variables), "remarks": loaded.remarks}
-        return said, frame_files.as_bytes(loaded.table)
+        return said, streams.as_bytes(loaded.table)
     except TacitaError as error:
         return {"error": str(error)}, iter(())
     except OSError as error:

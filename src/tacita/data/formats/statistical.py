@@ -24,11 +24,11 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Floats
 from tacita.check import TacitaError
-from tacita.data.data import Scale, Variable, among_codes
 from tacita.data.formats import moments, special, transport
 from tacita.data.formats.loaded import Loaded, check_table
 from tacita.data.formats.moments import System
 from tacita.data.formats.text import check_encoding
+from tacita.data.variable import Scale, Variable, among_codes
 from tacita.frame import files as frame_files
 
 EXACT = 2**53
