@@ -37,8 +37,8 @@ def describe(
     for line, words in zip(columns(rows).splitlines(), said, strict=True):
         say(f"{line}  {words}")
     say(
-        "Say otherwise with --scale NAME=nominal, ordinal or numeric, with --na VALUE, or in a scenario or project file "
-        "in [variables.NAME]: scale, missing, not_applicable, label, value_labels, order."
+        "Say otherwise with --scale NAME=nominal, ordinal or numeric, with --na VALUE, or in a scenario or project "
+        "file in [variables.NAME]: scale, missing, not_applicable, label, value_labels, order."
     )
 
 

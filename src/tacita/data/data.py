@@ -107,7 +107,11 @@ class Data:
             return cls.of(read(source), variables)
         # A copy: what the caller changes later in his table, or in the one he gets back, is no change of these data.
         native = frame.independent_copy(source)
-        return cls(frame.from_native(native), variables or {}, native=native)
+        mixed: list[str] = []
+        table = frame.from_native(native, mixed)
+        # What is counted as text is given back as text.
+        understood = dict.fromkeys(mixed, "several types, read as text")
+        return cls(table, variables or {}, native=native, changed=frozenset(mixed), understood=understood)
 
     @property
     def perturbed(self) -> frozenset[str]:

@@ -36,7 +36,7 @@ def understood(data: Data, name: str, values: int) -> str:
 
 def _remarks(data: Data, name: str, values: int) -> Iterator[str]:
     """What may be meant otherwise, and the option that says so."""
-    if name in data.understood and name not in data.changed:
+    if name in data.understood:
         yield data.understood[name]
     known = data.variable(name)
     if frame.is_text(data.table, name) and values:

@@ -82,9 +82,9 @@ def read(
     variables
         What is known of the variables, by name; it replaces what the file says of them.
     apart
-        Whether to read in a process of its own, which may die of a damaged or wicked file, and has a limit on memory and
-        time: True for files from outside. It is for all formats but text, and done anyway, unless False, where a first
-        look finds sizes in the file that cannot be.
+        Whether to read in a process of its own, which may die of a damaged or wicked file, with a limit on memory and
+        on time: True for files from outside. It is for all formats but text, and done anyway, unless False, where a
+        first look finds sizes in the file that cannot be.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -29,12 +29,16 @@ class Coded(NamedTuple):
     values: tuple[Any, ...]
 
 
-def from_native(native: Any) -> Frame:
-    """A Polars frame of any eager frame; the caller's frame is never changed."""
+def from_native(native: Any, mixed: list[str] | None = None) -> Frame:
+    """A Polars frame of any eager frame; the caller's frame is never changed.
+
+    To `mixed` go the names of columns that hold values of several types, and are columns of texts now.
+    """
+    noted: list[str] = [] if mixed is None else mixed
     if isinstance(native, pl.LazyFrame):
         raise TacitaError("data must be loaded; got a lazy frame, call .collect() on it first.")
     if isinstance(native, pl.DataFrame):
-        objects = [as_texts(series) for series in native if series.dtype == pl.Object]
+        objects = [as_texts(series, noted) for series in native if series.dtype == pl.Object]
         return native.with_columns(objects) if objects else native
     try:
         door = nw.from_native(native, eager_only=True)
@@ -47,7 +51,9 @@ def from_native(native: Any) -> Frame:
         raise TacitaError("the table could not be read; check its column names.") from None
     columns = [str(name) for name in door.columns]
     check.unique_names("columns", columns)
-    return _of_columns(_series(name, door.get_column(given)) for name, given in zip(columns, door.columns, strict=True))
+    return _of_columns(
+        _series(name, door.get_column(given), noted) for name, given in zip(columns, door.columns, strict=True)
+    )
 
 
 def _of_columns(columns: Iterable[pl.Series]) -> Frame:
@@ -55,7 +61,7 @@ def _of_columns(columns: Iterable[pl.Series]) -> Frame:
     return pl.DataFrame({column.name: column for column in columns})
 
 
-def _series(name: str, column: Any) -> pl.Series:
+def _series(name: str, column: Any, noted: list[str]) -> pl.Series:
     moments = mixed_moments(column) if column.dtype == nw.Object else None
     if moments is not None:
         return pl.Series(name, moments, dtype=pl.String)
@@ -63,7 +69,7 @@ def _series(name: str, column: Any) -> pl.Series:
         series = pl.Series(name, column.to_arrow())
     except Exception:
         # One such column must not keep the others from being used; Arrow's message would quote a cell.
-        return as_texts(pl.Series(name, column.to_list(), dtype=pl.Object))
+        return as_texts(pl.Series(name, column.to_list(), dtype=pl.Object), noted)
     if series.dtype == pl.Null:
         return series.cast(pl.String)
     if column.dtype == nw.Enum and series.dtype == pl.Categorical:
@@ -105,9 +111,7 @@ def with_categories(native: Any) -> list[str]:
 
 def independent_copy(native: Any) -> Any:
     """A copy of a table that shares no memory with it: a column of pandas is a view of a block of columns."""
-    if native is None or nw.from_native(native, eager_only=True).implementation is not nw.Implementation.PANDAS:
-        return native
-    return native.copy()
+    return native.copy() if nw.dependencies.is_pandas_dataframe(native) else native
 
 
 def of_kind(frame: Frame, native: Any) -> Any:

@@ -14,9 +14,10 @@ import polars as pl
 from tacita import check
 
 
-def as_texts(series: pl.Series) -> pl.Series:
-    """A column of several types as the texts that a reader of a file sees, with a warning; NaN is missing."""
+def as_texts(series: pl.Series, noted: list[str]) -> pl.Series:
+    """A column of several types as the texts that a reader of a file sees, noted and with a warning; NaN is missing."""
     cells = series.to_list()
+    noted.append(series.name)
     warnings.warn(
         f"column {series.name!r} mixes several types and is read as text; make it all text or all numbers.",
         check.TacitaWarning,

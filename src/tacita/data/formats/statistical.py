@@ -2,7 +2,8 @@
 
 Codes that the file declares missing stay in the data as values and are declared missing in the `Variable`, apart from
 plain missing; so any of them can be declared not applicable. Numbers become whole numbers if all of them are whole and
-the format shows no decimals or the variable has value labels. The reader's own messages may quote cells: none gets out.
+the format shows no decimals, the variable has value labels or the file says that it is nominal or ordinal. The reader's
+own messages may quote cells: none gets out.
 """
 
 from __future__ import annotations
@@ -281,7 +282,8 @@ def _described(source: FileVariable) -> Variable:
 def _numbers(source: FileVariable, values: Floats, remarks: dict[str, list[str]]) -> Any:
     """Numbers, as whole numbers if that is what they are."""
     known = values[~np.isnan(values)]
-    counted = source.labels or not moments.shows_decimals(source.system, source.form)
+    categories = source.known["scale"] in ("nominal", "ordinal")
+    counted = categories or source.labels or not moments.shows_decimals(source.system, source.form)
     if not counted or not np.isfinite(known).all() or (known != np.floor(known)).any():
         return values
     if (np.abs(known) > EXACT).any():

@@ -106,8 +106,9 @@ def _write(suffix: str, path: Path, made: Mapping[str, Written], known: Mapping[
                 variable_measure={column: MEASURES[each.scale] for column, each in known.items() if each.scale},
                 **options,
             )
-        _without_time(suffix, path)
         whole = _is_whole(suffix, path, table)
+        if whole:
+            _without_time(suffix, path)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
         # A full disk, or a fault of the writer, whose message may quote a cell.
         whole = False

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from tacita.check import TacitaError, TacitaWarning
 from tacita.data.formats.loaded import Loaded, said_of_missing
 from tacita.frame import Frame
 from tacita.frame import files as frame_files
-from tacita.frame.texts import WORDS, Words, with_formulas, without_formulas
+from tacita.frame.texts import WORDS, Words, with_formulas, without_formulas, without_texts
 
 DELIMITERS = (",", ";", "\t", "|")
 ROW = "row"
@@ -117,6 +118,11 @@ def _typed(table: Frame, text: bytes, name: str, missing: tuple[str, ...] | None
         typed, kept, gone = frame_files.typed(table, missing=(R,), **how)
     if kept and missing is None:
         remarks = (*remarks, _said_of_words(kept, name))
+    if missing:
+        # -9.0 is the number -9 too.
+        typed, more = without_texts(typed, missing)
+        for column, counts in more.items():
+            gone[column] = dict(Counter(gone.get(column, {})) + Counter(counts))
     return Loaded(with_formulas(typed), {}, remarks, said_of_missing(gone))
 
 
