@@ -18,6 +18,7 @@ ROOT = Path(tacita.__file__).parent
 
 LAYERS = [
     {
+        "apart",
         "check",
         "arrays",
         "declared",

@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
+import tomli_w
+
 from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
-from tacita.declared import Declared
+from tacita.data.variable_tables import tables_of, variables_of
+from tacita.declared import FORMAT, Declared, toml_document
 
 MOST_UNITS = 1e12
 """No population has more units: with a larger one any file would look safe."""
@@ -152,6 +155,9 @@ class Scenario(Declared):
     not_applicable: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     """Codes of those to whom a question does not apply: a category, not a missing value. The empty text stands for
     a blank."""
+    variables: Mapping[str, Variable] = field(default_factory=dict)
+    """What is known of variables besides what the file says: scale, missing codes, labels. In a file the table
+    `[variables.NAME]`."""
     missing: MissingRule = field(default_factory=MissingRule)
     """How records with a missing key value count; given as text, e.g. "wildcard"."""
 
@@ -169,6 +175,7 @@ class Scenario(Declared):
             table = check.mapping(name, getattr(self, name))
             put(self, name, {key: check.python_number(value) for key, value in table.items()})
         put(self, "missing", MissingRule.parse(self.missing))
+        put(self, "variables", variables_of(self.variables))
         put(self, "key_sets", {name: KeySet.of(given) for name, given in self.key_sets.items()})
         put(self, "not_applicable", {name: _codes(name, given) for name, given in self.not_applicable.items()})
         if "keys" in self.key_sets:
@@ -213,7 +220,22 @@ class Scenario(Declared):
     def to_dict(self) -> dict[str, Any]:
         """The fields that differ from their defaults; the missing-value rule as text."""
         given = super().to_dict()
+        if "variables" in given:
+            given["variables"] = tables_of(self.variables)
         return given | {"missing": str(self.missing)} if "missing" in given else given
+
+    def to_toml(self) -> str:
+        """The scenario as a TOML text, what is known of variables in tables of their own."""
+        said = self.to_dict()
+        variables = {"variables": said.pop("variables")} if "variables" in said else {}
+        return tomli_w.dumps({"format": FORMAT, self.section: said, **variables})
+
+    @classmethod
+    def from_toml(cls, text: str, source: str = "the text") -> Self:
+        """The scenario of a TOML text, with the tables `[variables.NAME]` if there are some."""
+        scenario = super().from_toml(text, source)
+        said = variables_of(toml_document(text, source).get("variables", {}))
+        return replace(scenario, variables={**scenario.variables, **said}) if said else scenario
 
     @property
     def all_keys(self) -> tuple[str, ...]:
@@ -247,6 +269,7 @@ class Scenario(Declared):
             "identifiers": self.identifiers,
             "known": tuple(self.known),
             "not_applicable": tuple(self.not_applicable),
+            "variables": tuple(self.variables),
         }
         for role, names in roles.items():
             check.columns_exist(role, names, data.columns)
@@ -284,7 +307,7 @@ def restricted(scenario: Scenario, columns: Sequence[str]) -> Scenario | None:
         given[name] = tuple(each for each in getattr(scenario, name) if each in there)
     for name in ("weight", "household", "person"):
         given[name] = getattr(scenario, name) if getattr(scenario, name) in there else None
-    for name in ("known", "not_applicable"):
+    for name in ("known", "not_applicable", "variables"):
         given[name] = {each: value for each, value in getattr(scenario, name).items() if each in there}
     sets = {name: tuple(each for each in key_set.keys if each in there) for name, key_set in scenario.key_sets.items()}
     given["key_sets"] = {name: replace(scenario.key_sets[name], keys=keys) for name, keys in sets.items() if keys}
@@ -296,7 +319,9 @@ def restricted(scenario: Scenario, columns: Sequence[str]) -> Scenario | None:
 
 
 def with_codes(data: Data, scenario: Scenario) -> Data:
-    """The data with the scenario's codes for not applicable declared, as if they came with their variables."""
+    """The data with what the scenario declares of variables, as if it came with them: scales, missing codes, and codes
+    for not applicable."""
+    data = data.with_declared(scenario.variables)
     said: dict[str, Variable] = {}
     for name, codes in scenario.not_applicable.items():
         known = data.variable(name)

@@ -204,7 +204,7 @@ def test_bad_options_of_write(tmp_path):
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize("option", [{"delimiter": ","}, {"decimal": ","}, {"encoding": "cp1252"}, {"missing": []}])
+@pytest.mark.parametrize("option", [{"delimiter": ","}, {"decimal": ","}, {"encoding": "cp1252"}])
 def test_options_of_text_are_refused_for_parquet(tmp_path, option):
     write(SMALL, tmp_path / "a.parquet")
     expected = f"{next(iter(option))} is for text files only; leave it out for a.parquet."
@@ -469,7 +469,9 @@ def tables(draw):
 @given(table=tables(), name=st.sampled_from(["a.csv", "a.tsv", "a.parquet"]), decimal=st.sampled_from(".,"))
 def test_there_and_back(table, name, decimal):
     text = {} if name.endswith("parquet") else {"decimal": decimal, "delimiter": "\t" if name == "a.tsv" else ";"}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        # Texts that a spreadsheet would run get an apostrophe in front, and lose it again.
+        warnings.simplefilter("ignore", TacitaWarning)
         write(table, Path(folder) / name, **text)
         found = read(Path(folder) / name, **(text | {"missing": []} if text else {})).table
     # In text an empty text is missing; a float is the same to the last bit, the sign of zero included.
@@ -483,7 +485,8 @@ def test_there_and_back(table, name, decimal):
 
 @given(table=tables())
 def test_there_and_back_with_everything_found(table):
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", TacitaWarning)
         write(table, Path(folder) / "a.csv")
         found = read(Path(folder) / "a.csv", delimiter=",", missing=[]).table
     assert found.rows() == table.with_columns(pl.col(pl.String).replace("", None)).rows()

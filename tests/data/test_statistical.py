@@ -928,9 +928,7 @@ def test_a_full_disk(tmp_path, monkeypatch, name):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "option", [{"delimiter": ","}, {"decimal": ","}, {"missing": []}, {"sheet": "a"}, {"catalog": "a"}]
-)
+@pytest.mark.parametrize("option", [{"delimiter": ","}, {"decimal": ","}, {"sheet": "a"}, {"catalog": "a"}])
 def test_options_of_other_formats(tmp_path, option):
     write(pl.DataFrame({"x": [1]}), tmp_path / "a.sav")
     what = {"sheet": "Excel files", "catalog": ".sas7bdat files"}.get(next(iter(option)), "text files")

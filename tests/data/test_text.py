@@ -257,7 +257,8 @@ def test_names_may_be_odd():
 
 
 def test_names_must_be_there_and_differ():
-    assert refused('"",x\n1,2\n') == "survey.csv has no name for column 1; name every column in the header."
+    assert refused('"",x,row\n1,2,3\n') == "survey.csv has no name for column 1; name every column in the header."
+    assert refused(",x,\n1,2,3\n") == "survey.csv has no name for column 1; name every column in the header."
     assert refused("a,b, \n1,2,3\n") == "survey.csv has no name for column 3; name every column in the header."
     assert refused("x,y, x\n1,2,3\n") == "columns must be named once each; got 'x' more than once."
 
@@ -344,13 +345,13 @@ def test_a_given_decimal_sign():
 
 
 def test_words_among_texts_are_values_with_a_warning():
-    raw = "country;code;n\nNA;x;1\nNO;.;NA\nNA;N/A;\n"
+    raw = "country;code;n\nNA;x;1\nNO;.;.\nNA;N/A;\n"
     with pytest.warns(TacitaWarning) as caught:
         table = parse(raw)
     assert table.rows() == [("NA", "x", 1), ("NO", ".", None), ("NA", "N/A", None)]
     assert [str(each.message) for each in caught] == [
         "survey.csv has 'NA', '.', 'N/A' among the texts of 'country', 'code' (4 times), kept as values; "
-        "pass missing=['NA', '.', 'N/A'] if they are missing, missing=[] if they are not."
+        "pass missing=['NA', '.', 'N/A'] (--na NA,.,N/A) if they are missing, missing=[] (--na '') if they are not."
     ]
 
 
@@ -359,7 +360,7 @@ def test_a_column_of_words_alone_stays_text():
         assert column("NA", "NA").to_list() == ["NA", "NA"]
     assert str(caught[0].message) == (
         "survey.csv has 'NA' among the texts of 'x' (2 times), kept as values; "
-        "pass missing=['NA'] if they are missing, missing=[] if they are not."
+        "pass missing=['NA'] (--na NA) if they are missing, missing=[] (--na '') if they are not."
     )
     with pytest.warns(TacitaWarning):
         assert column("nan", "NaN").to_list() == ["nan", "NaN"]

@@ -10,19 +10,25 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any
 
 import typer
+import typer.main
 
 from tacita import __version__
+from tacita.apart import reading_apart
 from tacita.check import Caution, TacitaError
 from tacita.cli import assess, compare, confidentiality, corrected, demo, files, link, methods, plot, protect, report
-from tacita.cli.arguments import Command
+from tacita.cli.arguments import Command, CommandWithoutFiles
 from tacita.cli.terminal import complain, say
 from tacita.stopping import run_stoppable
 
 GROUPS = (demo, assess, confidentiality, link, protect, compare, report, methods, files, corrected)
 """Modules whose COMMANDS are commands of `tacita`, in the order of its help."""
+
+WITHOUT_FILES = ("demo", "steps", "measures")
+"""Commands that read no files of data."""
 
 
 def _version(value: bool) -> None:
@@ -55,10 +61,16 @@ def _app() -> typer.Typer:
 
 def _add(app: typer.Typer, commands: Mapping[str, Any]) -> None:
     for name, command in commands.items():
-        app.command(name, cls=Command)(command)
+        app.command(name, cls=CommandWithoutFiles if name in WITHOUT_FILES else Command)(command)
 
 
 app = _app()
+
+
+@cache
+def command() -> Any:
+    """All commands, put together once."""
+    return typer.main.get_command(app)
 
 
 def main() -> None:
@@ -75,7 +87,9 @@ def _run() -> None:
     warnings.simplefilter("ignore", Caution)
     warnings.showwarning = _show_warning
     try:
-        app(standalone_mode=True)
+        # Files come from outside: what code reads that is not ours is read in a process that may die.
+        with reading_apart():
+            command()(standalone_mode=True)
     except TacitaError as error:
         complain(str(error))
         sys.exit(2)

@@ -16,9 +16,11 @@ import typer
 from typer.core import TyperCommand
 
 from tacita.check import TacitaError
+from tacita.cli.reading import reading_as, reading_options
 
 ARGUMENT = re.compile(
-    r"(?<!=)'[^']*'"
+    r"\b[a-z_]+=\[[^\]]*\] \((?P<listed>--[^)]*)\)"
+    r"|(?<!=)'[^']*'"
     r"|(?<!\w\()\b(?P<name>[a-z_0-9]+)=(?!\[[^.])(?P<value>'[^']*'|\[\.\.\.\]|\.\.\.|\w+)?"
     r"(?: \((?P<option>--[a-z-]+[^)]*)\)|, (?P<further>--[a-z-]+(?: FILE)?))?(?: in the scenario)?"
 )
@@ -35,7 +37,7 @@ def in_command_line_words(text: str, command: Any) -> str:
     }
 
     def reworded(found: re.Match[str]) -> str:
-        named = found["option"] or found["further"]
+        named = found["listed"] or found["option"] or found["further"]
         if named:
             return named
         value = (found["value"] or "...").strip("'") if found["name"] else "False"
@@ -47,7 +49,14 @@ def in_command_line_words(text: str, command: Any) -> str:
 
 
 class Command(TyperCommand):
-    """A command that refuses an option of one value that is given twice."""
+    """A command that refuses an option of one value that is given twice, and has the options of reading files."""
+
+    reads = True
+
+    def __init__(self, *words: Any, **options: Any) -> None:
+        super().__init__(*words, **options)
+        if self.reads:
+            self.params += [each for each in reading_options() if each.name not in {own.name for own in self.params}]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Count the options, then read them as usual."""
@@ -66,12 +75,20 @@ class Command(TyperCommand):
             shown(category(in_command_line_words(str(message), self)), category, *place, **more)
 
         warnings.showwarning = show
+        said = {str(each.name): ctx.params.pop(each.name) for each in reading_options() if each in self.params}
         try:
-            return super().invoke(ctx)
+            with reading_as(said, anywhere=self.name == "join"):
+                return super().invoke(ctx)
         except TacitaError as error:
             raise TacitaError(in_command_line_words(str(error), self)) from error.__cause__
         finally:
             warnings.showwarning = shown
+
+
+class CommandWithoutFiles(Command):
+    """A command that reads no files of data."""
+
+    reads = False
 
 
 # The two files of a comparison, and how they are compared.

@@ -55,11 +55,6 @@ def assess(
         ),
     ] = None,
     riskiest: Annotated[int, typer.Option(help="Show so many of the riskiest records.")] = 0,
-    delimiter: Annotated[str | None, typer.Option(help="Delimiter of a text file, if not found right.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file, if not found right.")] = None,
-    decimal: Annotated[str | None, typer.Option(help="Decimal sign of a text file, if not found right.")] = None,
-    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file, if not the first.")] = None,
-    catalog: Annotated[Path | None, typer.Option(help="SAS catalog with the value labels of a .sas7bdat file.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the results: JSON, records, figure.")] = None,
     overwrite: OverwriteFolder = False,
     fail_if_unsafe: Annotated[bool, typer.Option(help="Exit with 1 if the file does not keep the policy.")] = False,
@@ -89,10 +84,10 @@ def assess(
     further = measures_of(pieces(measure))
     if out is not None:
         # Before the work, not after it.
-        inputs = (file, scenario, policy, register, original, catalog)
+        inputs = (file, scenario, policy, register, original)
         check_free(out, overwrite=overwrite, inputs=inputs)
     with progress_bar() as progress:
-        data = read(file, delimiter=delimiter, encoding=encoding, decimal=decimal, sheet=sheet, catalog=catalog)
+        data = read(file)
         profile = measure_risk(data, who, safe, measures=further, progress=progress, **how)
     _report(profile, riskiest, out, overwrite)
     if fail_if_unsafe and not profile.safe:
@@ -142,7 +137,19 @@ def given_scenario(path: Path | None, given: dict[str, Any]) -> Any:
     if any(name in said for name in sources):
         # What the command line says of the population stands in place of what the file says.
         said = dict.fromkeys(sources) | said
-    return replace(Scenario.load(path), **said)
+    return _with_scales(replace(Scenario.load(path), **said))
+
+
+def _with_scales(scenario: Any) -> Any:
+    """A scenario that does not contradict the scales that the command line declares."""
+    from tacita.data.reading import scales_said
+
+    scales = scales_said()
+    fresh = {
+        name: replace(known, scale=scales.get(name, known.scale), order=() if name in scales else known.order)
+        for name, known in scenario.variables.items()
+    }
+    return replace(scenario, variables=fresh)
 
 
 def given_policy(path: Path | None, given: dict[str, Any]) -> Any:

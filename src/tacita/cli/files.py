@@ -8,27 +8,45 @@ from typing import Annotated
 import typer
 
 from tacita.check import TacitaError
-from tacita.cli.arguments import Overwrite
+from tacita.cli.arguments import Overwrite, ScenarioFile
+from tacita.cli.assess import given_scenario
 from tacita.cli.terminal import names, progress_bar, say
 
 
-def describe(file: Annotated[Path, typer.Argument(help="The survey file.")]) -> None:
-    """One line per variable: label, scale (declared or inferred), different and missing values; no values."""
+def describe(
+    file: Annotated[Path, typer.Argument(help="The survey file.")],
+    scenario: ScenarioFile = None,
+) -> None:
+    """One line per variable: label, scale (declared or inferred), different and missing values, and what was understood
+    of it; no values."""
     from tacita.data.files import read
     from tacita.result import columns
+    from tacita.scenario import with_codes
 
     data = read(file)
+    if scenario is not None:
+        data = with_codes(data, given_scenario(scenario, {}))
     rows: list[tuple[str, ...]] = [("variable", "label", "scale", "values", "missing")]
+    said = ["understood as"]
     for each in data.describe().iter_rows(named=True):
         scale = each["scale"] + (" (inferred)" if each["inferred"] else "")
-        rows.append((repr(each["variable"])[1:-1], each["label"], scale, f"{each['values']:,}", f"{each['missing']:,}"))
-    say(f"{len(data):,} records, {len(data.columns):,} variables\n{columns(rows)}")
+        name = repr(each["variable"])[1:-1]
+        rows.append((name, each["label"], scale, f"{each['values']:,}", f"{each['missing']:,}"))
+        said.append(each["understood"])
+    say(f"{len(data):,} records, {len(data.columns):,} variables")
+    for line, words in zip(columns(rows).splitlines(), said, strict=True):
+        say(f"{line}  {words}")
+    say(
+        "Say otherwise with --scale NAME=nominal, ordinal or numeric, with --na VALUE, or in a scenario or project "
+        "file in [variables.NAME]: scale, missing, not_applicable, label, value_labels, order."
+    )
 
 
 def convert(
     source: Annotated[Path, typer.Argument(help="The file to read.")],
     target: Annotated[Path, typer.Argument(help="The file to write; its suffix says what kind.")],
     rename: Annotated[bool, typer.Option(help="Change names that the format refuses.")] = False,
+    formulas: Annotated[bool, typer.Option(help="Text: leave texts such as =1+1, which spreadsheets run.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Write a survey file as another kind of file, with labels and missing codes where it can hold them."""
@@ -39,7 +57,7 @@ def convert(
         progress(0.1, "reading")
         data = read(source)
         progress(0.5, "writing")
-        written = write(data, target, rename=rename, overwrite=overwrite)
+        written = write(data, target, rename=rename, formulas=formulas, overwrite=overwrite)
     say(f"written: {written} ({len(data):,} records, {len(data.columns):,} variables)")
 
 

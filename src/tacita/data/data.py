@@ -7,69 +7,19 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacita import check, frame
-from tacita.arrays import Bools, Codes, Floats, Ints
+from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
+from tacita.data.variable import Scale, Variable, among_codes, compacted, in_order
 from tacita.frame import Coded, Frame
 from tacita.mechanism import Mechanism
 
-Scale = Literal["nominal", "ordinal", "numeric"]
-SCALES = ("nominal", "ordinal", "numeric")
-
 FEW_VALUES = 20
 """Whole numbers with at most this many different values are taken for codes of categories."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Variable:
-    """What is known of one variable besides its values."""
-
-    label: str = ""
-    """What the variable means."""
-    value_labels: Mapping[Any, str] = field(default_factory=dict)
-    """What its codes mean."""
-    missing: tuple[Any, ...] = ()
-    """Codes that stand for a missing value. They stay in the data, and measures take them for missing, except in keys:
-    whoever reads the file sees them, so there each is a category."""
-    missing_ranges: tuple[tuple[float, float], ...] = ()
-    """Ranges of codes that stand for a missing value, both ends included, such as (-99, -1) or (-inf, -1)."""
-    not_applicable: tuple[Any, ...] = ()
-    """Codes of those to whom the question does not apply: a category under every missing-value rule.
-    The empty text stands for a blank."""
-    scale: Scale | None = None
-    """nominal, ordinal or numeric; None: to be inferred from the values."""
-    order: tuple[Any, ...] = ()
-    """The categories of an ordinal variable in ascending order, where sorting them by value would not do."""
-    perturbed: bool = False
-    """Whether a protection step exchanged values for wrong ones, so that counts of equal values mean little."""
-
-    def __post_init__(self) -> None:
-        if self.scale is not None:
-            check.one_of("scale", self.scale, SCALES)
-        if self.order and self.scale not in (None, "ordinal"):
-            raise TacitaError(f"order is for ordinal variables; got it with scale {self.scale!r}.")
-        object.__setattr__(self, "missing_ranges", _ranges(self.missing_ranges))
-
-    def is_missing(self, value: Any) -> bool:
-        """Whether a value is a code that stands for a missing one."""
-        return value in self.missing or any(
-            low <= value <= high for low, high in self.missing_ranges if isinstance(value, int | float | Decimal)
-        )
-
-
-def _ranges(given: Any) -> tuple[tuple[float, float], ...]:
-    try:
-        ranges = tuple((low, high) for low, high in given)
-        if all(not isinstance(end, bool | str) and low <= high for low, high in ranges for end in (low, high)):
-            return ranges
-    except (TypeError, ValueError):
-        pass
-    raise TacitaError(f"missing_ranges must be pairs of a lowest and a highest code, as ((-99, -1),); got {given!r}.")
 
 
 class OriginalWeights(NamedTuple):
@@ -129,6 +79,8 @@ class Data:
     """Whether the file lies beside the codebook of a release, and so was made of another one."""
     mechanisms: tuple[Mechanism, ...] = field(default=(), repr=False)
     """What steps did to values, in their order: an intruder who knows it attacks better. In no released file."""
+    understood: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What reading made of some columns that they no longer show, by name, for `describe`."""
     memory: dict[Any, Any] | None = field(default=None, init=False, repr=False)
     """What was worked out once and is used again while a file is assessed; None: nothing is kept."""
 
@@ -153,7 +105,13 @@ class Data:
             from tacita.data.files import read
 
             return cls.of(read(source), variables)
-        return cls(frame.from_native(source), variables or {}, native=source)
+        # A copy: what the caller changes later in his table, or in the one he gets back, is no change of these data.
+        native = frame.independent_copy(source)
+        mixed: list[str] = []
+        table = frame.from_native(native, mixed)
+        # What is counted as text is given back as text.
+        understood = dict.fromkeys(mixed, "several types, read as text")
+        return cls(table, variables or {}, native=native, changed=frozenset(mixed), understood=understood)
 
     @property
     def perturbed(self) -> frozenset[str]:
@@ -164,6 +122,22 @@ class Data:
         """A copy that says of some columns that their values were exchanged for wrong ones."""
         fresh = {name: replace(self.variable(name), perturbed=True) for name in names if name in self.columns}
         return replace(self, variables={**self.variables, **fresh}) if fresh else self
+
+    def with_declared(self, said: Mapping[str, Variable]) -> Data:
+        """A copy in which what is said of some variables stands in place of what was known of them.
+
+        A variable declared nominal or ordinal whose fractions are all whole numbers becomes one of whole numbers: its
+        codes are 1 and 2, not 1.0 and 2.0.
+        """
+        known = {name: each.over(self.variable(name)) for name, each in said.items() if name in self.columns}
+        fresh = {name: each for name, each in known.items() if each != self.variable(name)}
+        codes = [name for name in fresh if fresh[name].scale in ("nominal", "ordinal")]
+        table = frame.with_whole_numbers(self.table, codes)
+        return replace(self, table=table, variables={**self.variables, **fresh}) if fresh else self
+
+    def with_scales(self, scales: Mapping[str, Scale]) -> Data:
+        """A copy in which these variables have these scales."""
+        return self.with_declared({name: Variable(scale=scale) for name, scale in scales.items()})
 
     def remembering(self) -> Data:
         """The same data, keeping what measures work out of it (codes, key tables) for the next measure."""
@@ -248,11 +222,11 @@ class Data:
         if known.missing or known.missing_ranges:
             gone = (known.is_missing(value) and value not in applied for value in values)
             kept = np.array([0, *(0 if missing else 1 for missing in gone)], dtype=np.uint32)
-            codes, values = _compacted(codes * kept[codes], values)
+            codes, values = compacted(codes * kept[codes], values)
         if known.order:
             # Whoever the question does not apply to has no place in the order of the answers: behind them.
             behind = tuple(code for code in applied if code not in known.order)
-            codes, values = _in_order(name, codes, values, (*known.order, *behind))
+            codes, values = in_order(name, codes, values, (*known.order, *behind))
         if "" in applied and blank.any():
             # The blank becomes the category of the empty text; a code declared missing stays missing beside it.
             if "" in values:
@@ -360,32 +334,28 @@ class Data:
 
     def to_native(self) -> Any:
         """The caller's kind of table: index and untouched columns as they were."""
-        return frame.to_native(self.table, self.native, self.changed)
+        orders = {name: self.variable(name).order for name in self.changed if self.variable(name).order}
+        return frame.to_native(self.table, self.native, self.changed, orders)
 
     def describe(self) -> Frame:
-        """One row per variable: label, scale and whether it was inferred, different values, missing values."""
+        """One row per variable: label, scale and whether it was inferred, different values, missing values, and what
+        was understood of it; none of its values, but codes that were declared."""
+        from tacita.data.described import understood
+
         names = list(self.columns)
         declared = [self.variable(name).scale is not None for name in names]
+        values = [frame.distinct(self.table, name) for name in names]
         return frame.table(
             {
                 "variable": names,
                 "label": [self.variable(name).label for name in names],
                 "scale": [self.scale(name) for name in names],
                 "inferred": [not known for known in declared],
-                "values": [frame.distinct(self.table, name) for name in names],
+                "values": values,
                 "missing": [int(self.missing(name).sum()) for name in names],
+                "understood": [understood(self, name, count) for name, count in zip(names, values, strict=True)],
             }
         )
-
-
-def among_codes(values: Floats, codes: Iterable[Any], ranges: Iterable[tuple[float, float]]) -> Bools:
-    """Where numbers are one of some codes or lie in one of some ranges; codes that are no numbers do not matter."""
-    numbers = [float(code) if isinstance(code, Decimal) else code for code in codes]
-    numeric = [code for code in numbers if isinstance(code, int | float)]
-    found: Bools = np.isin(values, numeric) if numeric else np.zeros(len(values), dtype=np.bool_)
-    for low, high in ranges:
-        found |= (values >= low) & (values <= high)
-    return found
 
 
 def used_value_labels(data: Data, name: str) -> dict[Any, str]:
@@ -422,23 +392,3 @@ def _of_values_present(data: Data, name: str) -> Variable:
         # The empty text stands for a blank, which is no value.
         not_applicable=tuple(code for code in known.not_applicable if code == "" or code in present),
     )
-
-
-def _compacted(codes: NDArray[Any], values: tuple[Any, ...]) -> Coded:
-    """Codes without the ones that no longer stand for a category."""
-    kept = np.unique(codes[codes > 0])
-    lookup = np.zeros(len(values) + 1, dtype=np.uint32)
-    lookup[kept] = np.arange(1, len(kept) + 1, dtype=np.uint32)
-    return Coded(lookup[codes], tuple(values[c - 1] for c in kept))
-
-
-def _in_order(name: str, codes: Codes, values: tuple[Any, ...], order: tuple[Any, ...]) -> Coded:
-    """Codes that follow the declared order of the categories."""
-    place = {value: at for at, value in enumerate(order)}
-    unknown = sum(value not in place for value in values)
-    if unknown:
-        raise TacitaError(f"column {name!r} has {check.counted(unknown, 'value')} not in its order; add them there.")
-    ranked = sorted(range(len(values)), key=lambda at: place[values[at]])
-    lookup = np.zeros(len(values) + 1, dtype=np.uint32)
-    lookup[[at + 1 for at in ranked]] = np.arange(1, len(values) + 1, dtype=np.uint32)
-    return Coded(lookup[codes], tuple(values[at] for at in ranked))

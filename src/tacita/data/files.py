@@ -14,11 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from tacita import check
+from tacita.apart import always as always_apart
 from tacita.check import TacitaError, TacitaWarning
 from tacita.data import atomic, codebook
-from tacita.data.data import Data, Variable
-from tacita.data.formats import columnar, text
-from tacita.data.formats.loaded import Loaded
+from tacita.data.data import Data
+from tacita.data.formats import columnar, foreign, text
+from tacita.data.formats.loaded import Loaded, said_of_missing
+from tacita.data.reading import Options, in_effect, scales_for
+from tacita.data.variable import Scale, Variable
+from tacita.frame.texts import without_texts
 
 SUFFIXES = {
     "text": (".csv", ".tsv", ".txt", ".tab"),
@@ -42,7 +46,9 @@ def read(
     missing: str | Iterable[str] | None = None,
     sheet: str | None = None,
     catalog: str | os.PathLike[str] | None = None,
+    scale: Mapping[str, Scale] | None = None,
     variables: Mapping[str, Variable] | None = None,
+    apart: bool | None = None,
 ) -> Data:
     """Read a survey file: .csv, .tsv, .txt, .tab (delimited text), .parquet, .pq, .arrow, .feather, .ipc, .xlsx,
     .sav, .zsav (SPSS), .dta (Stata), .sas7bdat or .xpt (SAS).
@@ -62,15 +68,23 @@ def read(
         `encoding` is also for SPSS, Stata and SAS files that declare a wrong one.
         '1,234' in a file delimited by commas stays text unless `decimal=","`: it may be a thousand.
     missing
-        Texts that stand for a missing value in every column, besides the empty field. Without it 'NA', 'NaN', 'nan',
-        'NULL', 'N/A' and '.' are missing among numbers and values, with a warning, among texts; `missing=[]` says
-        that they are meant to be values.
+        Texts (or numbers, written as texts) that stand for a missing value in every column, besides the empty field.
+        Without it 'NA', 'NaN', 'nan', 'NULL', 'N/A' and '.' are missing among numbers of a text file and values, with
+        a warning, among texts; `missing=[]` says that they are meant to be values. 'NA' is missing among texts too in
+        a file that R wrote: where it is missing among numbers, or stands outside quotes where texts are in quotes.
     sheet
         For Excel: the name of the sheet; the first one if not given.
     catalog
         For .sas7bdat: the catalog (.sas7bcat) with its value labels.
+    scale
+        By name: 'nominal', 'ordinal' or 'numeric', where what is found out is not what is meant. Codes that a file
+        shows with decimals, such as those of SPSS in F8.2, become whole numbers where they are said to be nominal.
     variables
         What is known of the variables, by name; it replaces what the file says of them.
+    apart
+        Whether to read in a process of its own, which may die of a damaged or wicked file, with a limit on memory and
+        on time: True for files from outside. It is for all formats but text, and done anyway, unless False, where a
+        first look finds sizes in the file that cannot be.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -83,43 +97,51 @@ def read(
     file = _existing(path)
     kind = _kind(file)
     described = _described(variables)
-    _only_for(file, "Excel files", kind == "excel", sheet=sheet)
-    _only_for(file, ".sas7bdat files", file.suffix.lower() == ".sas7bdat", catalog=catalog)
-    _only_for(file, "text files", kind == "text", delimiter=delimiter, decimal=decimal, missing=missing)
-    _only_for(file, "text files", kind in ("text", "statistical"), encoding=encoding)
-    layout: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "missing": missing}
+    given = Options(delimiter, encoding, decimal, missing, sheet, catalog, scale)
+    options = in_effect(given, file, kind)
     try:
-        loaded = _load(file, kind, encoding, layout, sheet, None if catalog is None else _existing(catalog))
+        loaded = _load(file, kind, options, apart)
     except PermissionError:
         raise TacitaError(f"no permission to read {file.name}; check its rights.") from None
     except OSError as error:
         raise _unreadable(file, error) from None
     for remark in loaded.remarks:
         warnings.warn(remark, TacitaWarning, stacklevel=2)
-    data = Data(loaded.table, loaded.variables | described)
+    data = Data(loaded.table, loaded.variables | described, understood=loaded.understood)
+    data = _with_codebook(data, file).with_perturbed(
+        name for name, known in loaded.variables.items() if known.perturbed
+    )
+    return data.with_scales(scales_for(options, data.columns))
+
+
+def _with_codebook(data: Data, file: Path) -> Data:
+    """The data with what the codebook of a release beside the file says of them."""
     noted = codebook.beside(file) if (file.parent / codebook.NAME).is_file() else None
-    if noted is not None:
-        data = replace(data, of_release=True)
-        if file.suffix.lower() in WITHOUT_NOTES:
-            data = data.with_perturbed(codebook.perturbed_in(noted, data.columns))
-    return data.with_perturbed(name for name, known in loaded.variables.items() if known.perturbed)
+    if noted is None:
+        return data
+    data = replace(data, of_release=True)
+    return (
+        data.with_perturbed(codebook.perturbed_in(noted, data.columns))
+        if file.suffix.lower() in WITHOUT_NOTES
+        else data
+    )
 
 
-def _load(
-    file: Path, kind: str, encoding: str | None, layout: Mapping[str, Any], sheet: str | None, catalog: Path | None
-) -> Loaded:
-    """A file by its kind; `layout` is for text."""
+def _load(file: Path, kind: str, options: Options, apart: bool | None) -> Loaded:
+    """A file by its kind, in a process of its own if need be."""
     if kind == "text":
-        return Loaded(text.parse(file.read_bytes(), file.name, encoding=encoding, **layout), {})
-    if kind == "statistical":
-        from tacita.data.formats import statistical
-
-        return statistical.load(file, encoding, catalog)
-    if kind == "excel":
-        from tacita.data.formats import excel
-
-        return excel.load(file, sheet)
-    return columnar.load(file, kind)
+        layout = {name: getattr(options, name) for name in ("delimiter", "encoding", "decimal", "missing")}
+        return text.load(file.read_bytes(), file.name, **layout)
+    gone = text.missing_texts_of(options.missing)
+    catalog = None if options.catalog is None else _existing(options.catalog)
+    if apart is None:
+        apart = always_apart() or foreign.looks_odd(file, kind)
+    load = foreign.load_apart if apart else foreign.load
+    loaded = load(file, kind, encoding=options.encoding, sheet=options.sheet, catalog=catalog)
+    if not gone:
+        return loaded
+    table, counts = without_texts(loaded.table, gone)
+    return loaded._replace(table=table, understood=said_of_missing(counts))
 
 
 def write(
@@ -130,6 +152,7 @@ def write(
     encoding: str = "utf-8",
     decimal: str = ".",
     rename: bool = False,
+    formulas: bool = False,
     overwrite: bool = False,
 ) -> Path:
     """Write `Data` or any table, whole or not at all, and return the path.
@@ -153,6 +176,9 @@ def write(
     rename
         Whether variables may be renamed whose names SPSS, Stata or SAS does not take; a warning says how, and the old
         name becomes the label if there is none.
+    formulas
+        For text: whether texts such as `=1+1` are written as they are. A spreadsheet would run them, so otherwise they
+        get an apostrophe in front, with a warning; `read` takes it away again.
     overwrite
         Whether an existing file may be replaced.
 
@@ -168,20 +194,20 @@ def write(
         raise TacitaError(f"{file.name} would be empty: the data has no variables.")
     if "" in given.columns:
         raise TacitaError(f"column {given.columns.index('') + 1:,} has no name; name it before writing.")
-    _only_for(
+    _only_for_text(
         file,
-        "text files",
-        kind == "text",
+        kind,
         delimiter=delimiter,
         encoding=None if encoding == "utf-8" else encoding,
         decimal=None if decimal == "." else decimal,
     )
     remarks: tuple[str, ...] = ()
     if kind == "text":
-        _write_text(given, file, delimiter, encoding, decimal, overwrite)
+        layout: dict[str, Any] = {"encoding": encoding, "decimal": decimal, "formulas": formulas}
+        remarks = _write_text(given, file, delimiter, layout, overwrite)
         if given.perturbed:
             lost = check.quoted(sorted(given.perturbed))
-            remarks = (f"{file.name} has no room to say that {lost} was perturbed; keep the codebook beside it.",)
+            remarks += (f"{file.name} has no room to say that {lost} was perturbed; keep the codebook beside it.",)
     else:
         with atomic.new_file(file, overwrite=overwrite) as beside:
             remarks = _save(given, beside, file.name, kind, rename)
@@ -203,14 +229,16 @@ def _save(data: Data, path: Path, name: str, kind: str, rename: bool) -> tuple[s
     return ()
 
 
-def _write_text(data: Data, file: Path, delimiter: str | None, encoding: str, decimal: str, overwrite: bool) -> None:
-    text.check_encoding(encoding)
-    check.one_of("decimal", decimal, (".", ","))
+def _write_text(
+    data: Data, file: Path, delimiter: str | None, layout: Mapping[str, Any], overwrite: bool
+) -> tuple[str, ...]:
+    text.check_encoding(layout["encoding"])
+    check.one_of("decimal", layout["decimal"], (".", ","))
     if delimiter is None:
-        delimiter = "\t" if file.suffix.lower() in (".tsv", ".tab") else "," if decimal == "." else ";"
+        delimiter = "\t" if file.suffix.lower() in (".tsv", ".tab") else "," if layout["decimal"] == "." else ";"
     text.check_delimiter(delimiter)
     with atomic.new_file(file, overwrite=overwrite) as beside:
-        text.write(data.table, beside, file.name, delimiter=delimiter, encoding=encoding, decimal=decimal)
+        return text.write(data.table, beside, file.name, delimiter=delimiter, **layout)
 
 
 def _path(path: object) -> Path:
@@ -272,10 +300,10 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
     atomic.check_free(path, overwrite=overwrite, kind="file")
 
 
-def _only_for(file: Path, what: str, fits: bool, **options: object) -> None:
+def _only_for_text(file: Path, kind: str, **options: object) -> None:
     given = [name for name, value in options.items() if value is not None]
-    if given and not fits:
-        raise TacitaError(f"{given[0]} is for {what} only; leave it out for {file.name}.")
+    if given and kind != "text":
+        raise TacitaError(f"{given[0]} is for text files only; leave it out for {file.name}.")
 
 
 def _described(variables: object) -> dict[str, Variable]:

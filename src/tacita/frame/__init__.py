@@ -7,7 +7,6 @@ with 0 for missing. What a caller passed in (pandas, Polars, Arrow) is what he g
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
 from typing import Any, NamedTuple, cast
 
 import narwhals as nw
@@ -17,6 +16,8 @@ import polars as pl
 from tacita import check
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.check import TacitaError
+from tacita.frame.mixed import as_texts, mixed_moments
+from tacita.frame.native import in_order, native_series
 
 Frame = pl.DataFrame
 
@@ -28,16 +29,17 @@ class Coded(NamedTuple):
     values: tuple[Any, ...]
 
 
-def from_native(native: Any) -> Frame:
-    """A Polars frame of any eager frame; the caller's frame is never changed."""
+def from_native(native: Any, mixed: list[str] | None = None) -> Frame:
+    """A Polars frame of any eager frame; the caller's frame is never changed.
+
+    To `mixed` go the names of columns that hold values of several types, and are columns of texts now.
+    """
+    noted: list[str] = [] if mixed is None else mixed
     if isinstance(native, pl.LazyFrame):
         raise TacitaError("data must be loaded; got a lazy frame, call .collect() on it first.")
     if isinstance(native, pl.DataFrame):
-        for name, kind in native.schema.items():
-            if kind == pl.Object:
-                # Polars can compare no objects, and hands out where they lie in memory.
-                raise TacitaError(f"column {name!r} holds objects; make it all text or all numbers.")
-        return native
+        objects = [as_texts(series, noted) for series in native if series.dtype == pl.Object]
+        return native.with_columns(objects) if objects else native
     try:
         door = nw.from_native(native, eager_only=True)
     except TypeError:
@@ -49,7 +51,9 @@ def from_native(native: Any) -> Frame:
         raise TacitaError("the table could not be read; check its column names.") from None
     columns = [str(name) for name in door.columns]
     check.unique_names("columns", columns)
-    return _of_columns(_series(name, door.get_column(given)) for name, given in zip(columns, door.columns, strict=True))
+    return _of_columns(
+        _series(name, door.get_column(given), noted) for name, given in zip(columns, door.columns, strict=True)
+    )
 
 
 def _of_columns(columns: Iterable[pl.Series]) -> Frame:
@@ -57,15 +61,15 @@ def _of_columns(columns: Iterable[pl.Series]) -> Frame:
     return pl.DataFrame({column.name: column for column in columns})
 
 
-def _series(name: str, column: Any) -> pl.Series:
-    moments = _mixed_moments(column) if column.dtype == nw.Object else None
+def _series(name: str, column: Any, noted: list[str]) -> pl.Series:
+    moments = mixed_moments(column) if column.dtype == nw.Object else None
     if moments is not None:
         return pl.Series(name, moments, dtype=pl.String)
     try:
         series = pl.Series(name, column.to_arrow())
     except Exception:
-        # Arrow's message quotes a cell.
-        raise TacitaError(f"column {name!r} mixes several types; make it all text or all numbers.") from None
+        # One such column must not keep the others from being used; Arrow's message would quote a cell.
+        return as_texts(pl.Series(name, column.to_list(), dtype=pl.Object), noted)
     if series.dtype == pl.Null:
         return series.cast(pl.String)
     if column.dtype == nw.Enum and series.dtype == pl.Categorical:
@@ -74,23 +78,11 @@ def _series(name: str, column: Any) -> pl.Series:
     return series.fill_nan(None) if series.dtype.is_float() else series
 
 
-def _mixed_moments(column: Any) -> list[str | None] | None:
-    """Dates beside datetimes, or clocks with and without a time zone, as the texts that a reader of them sees; None of
-    any other column.
+def to_native(frame: Frame, native: Any, changed: Iterable[str], orders: Mapping[str, tuple[Any, ...]]) -> Any:
+    """The caller's kind of table with the changed columns replaced; index and untouched columns as they were.
 
-    Arrow would make dates of all of them, or clocks without a zone, and what is counted would be less than is released.
+    Changed columns of pandas whose categories are in an order say so. What comes back shares no memory with `native`.
     """
-    cells = column.to_list()
-    moments = [cell for cell in cells if isinstance(cell, date) and cell == cell]
-    kinds = {(isinstance(cell, datetime), getattr(cell, "tzinfo", None) is not None) for cell in moments}
-    others = any(not isinstance(cell, date) and cell is not None and cell == cell for cell in cells)
-    if len(kinds) < 2 or others:
-        return None
-    return [str(cell) if isinstance(cell, date) and cell == cell else None for cell in cells]
-
-
-def to_native(frame: Frame, native: Any, changed: Iterable[str]) -> Any:
-    """The caller's kind of table with the changed columns replaced; index and untouched columns as they were."""
     if native is None or isinstance(native, pl.DataFrame):
         return frame
     door = nw.from_native(native, eager_only=True)
@@ -100,21 +92,13 @@ def to_native(frame: Frame, native: Any, changed: Iterable[str]) -> Any:
     fresh = []
     for name in frame.columns:
         if name in set(changed) or name not in given:
-            series = _native_series(frame[name], backend, given.get(name) in categorical)
+            ordered = (
+                in_order(frame[name], orders.get(name, ())) if backend is nw.Implementation.PANDAS else frame[name]
+            )
+            series = native_series(ordered, backend, given.get(name) in categorical)
             fresh.append(nw.from_native(series, series_only=True).alias(given.get(name, name)))
-    return door.with_columns(*fresh).select([nw.col(given.get(name, name)) for name in frame.columns]).to_native()
-
-
-def _native_series(series: pl.Series, backend: Any, categorical: bool) -> Any:
-    if backend is nw.Implementation.PANDAS:
-        # Of texts and numbers pandas makes categories that occur; ordered ones bring their own.
-        bare = categorical and series.dtype != pl.Enum
-        return series.to_pandas().astype("category") if bare else series.to_pandas()
-    if backend is nw.Implementation.PYARROW:
-        import pyarrow
-
-        return pyarrow.chunked_array([series.to_arrow()])
-    return nw.new_series(series.name, series.to_list(), backend=backend).to_native()
+    names = [nw.col(given.get(name, name)) for name in frame.columns]
+    return independent_copy(door.with_columns(*fresh).select(names).to_native())
 
 
 def with_categories(native: Any) -> list[str]:
@@ -127,9 +111,7 @@ def with_categories(native: Any) -> list[str]:
 
 def independent_copy(native: Any) -> Any:
     """A copy of a table that shares no memory with it: a column of pandas is a view of a block of columns."""
-    if native is None or nw.from_native(native, eager_only=True).implementation is not nw.Implementation.PANDAS:
-        return native
-    return native.copy()
+    return native.copy() if nw.dependencies.is_pandas_dataframe(native) else native
 
 
 def of_kind(frame: Frame, native: Any) -> Any:
@@ -265,6 +247,20 @@ def _kind(series: pl.Series) -> str:
 def is_float(frame: Frame, name: str) -> bool:
     """Whether a column holds floating-point numbers."""
     return bool(frame[name].dtype.is_float())
+
+
+def with_whole_numbers(frame: Frame, names: Iterable[str]) -> Frame:
+    """A frame in which those of some columns of fractions that hold whole numbers only are columns of whole numbers."""
+    whole = [frame[name].fill_nan(None).cast(pl.Int64) for name in names if all_whole(frame, name)]
+    return frame.with_columns(whole) if whole else frame
+
+
+def all_whole(frame: Frame, name: str) -> bool:
+    """Whether a column of floats holds whole numbers only, of a size at which floats are exact."""
+    if not frame[name].dtype.is_float():
+        return False
+    values = frame[name].fill_nan(None).drop_nulls()
+    return len(values) > 0 and bool(((values == values.floor()) & (values.abs() <= 2**53)).all())
 
 
 def is_whole(frame: Frame, name: str) -> bool:

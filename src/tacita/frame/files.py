@@ -12,6 +12,7 @@ import polars as pl
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.frame import Frame, rebuilt, used_categories
+from tacita.frame.texts import Words
 
 
 def read_text(source: bytes, *, delimiter: str, columns: Sequence[str], quote: str | None = '"') -> Frame:
@@ -28,26 +29,33 @@ def read_text(source: bytes, *, delimiter: str, columns: Sequence[str], quote: s
 
 def typed(
     table: Frame, *, decimals: Sequence[str], words: Sequence[str], missing: Sequence[str], grouped: bool
-) -> tuple[Frame, dict[str, dict[str, int]]]:
-    """Columns of texts as whole numbers, numbers or texts, and how often each of `words` stayed a value, by column.
+) -> tuple[Frame, Words, Words]:
+    """Columns of texts as whole numbers, numbers or texts; by column how often each of `words` stayed a value, and how
+    often it was taken for missing.
 
     Texts in `missing` are missing everywhere, `words` only beside numbers. `decimals` are the decimal signs to try;
     `grouped` leaves '1,234' alone, which may be a thousand.
     """
     columns: list[pl.Series] = []
-    kept: dict[str, dict[str, int]] = {}
+    kept: Words = {}
+    gone: Words = {}
     for series in table:
         bare = series.str.strip_chars()
         if missing:
-            gone = bare.is_in(list(missing))
-            series, bare = (texts.set(gone, None) for texts in (series, bare))
+            blank = bare.is_in(list(missing))
+            if blank.any():
+                gone[series.name] = {word: int((bare == word).sum()) for word in missing if word in bare}
+            series, bare = (texts.set(blank, None) for texts in (series, bare))
         blank = bare == ""
         values = _numbers_of(bare.set(blank, None) if blank.any() else bare, decimals, words, grouped)
         columns.append(series if values is None else values)
-        found = bare.filter(bare.is_in(list(words))) if values is None else bare.clear()
+        # Among numbers a word leaves a blank where there was none.
+        told = values is None or values.null_count() > series.null_count()
+        found = bare.filter(bare.is_in(list(words))) if told else bare.clear()
         if len(found):
-            kept[series.name] = {word: int((found == word).sum()) for word in words if word in found}
-    return pl.DataFrame(columns), kept
+            counts = {word: int((found == word).sum()) for word in words if word in found}
+            (kept if values is None else gone).setdefault(series.name, {}).update(counts)
+    return pl.DataFrame(columns), kept, gone
 
 
 def _numbers_of(texts: pl.Series, decimals: Sequence[str], words: Sequence[str], grouped: bool) -> pl.Series | None:
@@ -98,6 +106,16 @@ def read_parquet(path: Path) -> Frame:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         raise TacitaError(f"{path.name} is damaged or uses something Polars cannot read; export it again.") from None
     return table.with_columns(pl.selectors.float().fill_nan(None), pl.col(pl.Null).cast(pl.String))
+
+
+def parquet_shape(path: Path) -> tuple[int, int]:
+    """How many records and columns a Parquet file says it has."""
+    try:
+        scanned = pl.scan_parquet(path, glob=False)
+        return int(scanned.select(pl.len()).collect().item()), len(scanned.collect_schema())
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        # Reading it says why.
+        return 0, 0
 
 
 def parquet_note(path: Path, key: str) -> str | None:
@@ -151,6 +169,20 @@ def read_arrow(path: Path) -> Frame:
     # Polars gives a name to a column without one.
     table.columns = names
     return table.with_columns(pl.selectors.float().fill_nan(None), pl.col(pl.Null).cast(pl.String))
+
+
+def arrow_shape(path: Path) -> tuple[int, int]:
+    """How many records and columns an Arrow file says it has."""
+    from pyarrow import ArrowException, ipc
+
+    try:
+        with path.open("rb") as opened:
+            reader = ipc.open_file(opened)
+            batches = (reader.get_batch(place).num_rows for place in range(reader.num_record_batches))
+            return sum(batches), len(reader.schema)
+    except (ArrowException, UnicodeError, ValueError):
+        # Reading it says why.
+        return 0, 0
 
 
 def arrow_note(path: Path, key: str) -> str | None:

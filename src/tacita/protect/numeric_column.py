@@ -11,7 +11,7 @@ from tacita import check, frame
 from tacita.arrays import Bools
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.data.data import among_codes
+from tacita.data.variable import among_codes
 
 EXACT = 2**53
 """Up to this every whole number is a float."""

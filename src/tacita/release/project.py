@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,9 @@ from tacita.assessment.text import repair_lines
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.data.files import read
-from tacita.declared import FORMAT, plain, toml_document, toml_text
+from tacita.data.reading import scales_said
+from tacita.data.variable_tables import tables_of, variables_of
+from tacita.declared import FORMAT, toml_document, toml_text
 from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
 from tacita.release.plan import Plan
@@ -101,14 +102,14 @@ class Project:
         data = read(self.home / self.data, **given)
         if self.variables:
             check.columns_exist("variables", list(self.variables), data.columns)
-            data = Data.of(data, {**data.variables, **self.variables})
+            data = data.with_declared(self.variables).with_scales(scales_said())
         return protect(data, self.scenario, self.policy, self.plan, rules=self.rules, seed=seed, progress=show)
 
     def to_dict(self) -> dict[str, Any]:
         """The sections of the file."""
         out: dict[str, Any] = {"format": FORMAT, "data": {"file": self.data, **self.reading}}
         if self.variables:
-            out["variables"] = {name: _variable_table(known) for name, known in self.variables.items()}
+            out["variables"] = tables_of(self.variables)
         out |= {"scenario": self.scenario.to_dict(), "policy": self.policy.to_dict(), "plan": self.plan.to_dict()}
         if self.rules:
             out["rules"] = [rule.to_dict() for rule in self.rules]
@@ -154,10 +155,7 @@ class Project:
         return cls(
             data=file,
             reading=reading,
-            variables={
-                name: _variable(name, given)
-                for name, given in check.mapping("[variables]", document.get("variables", {})).items()
-            },
+            variables=variables_of(document.get("variables", {})),
             scenario=Scenario.from_dict(document["scenario"]),
             policy=Policy.from_dict(document.get("policy", {})),
             plan=Plan.from_dict(document.get("plan", {})),
@@ -206,16 +204,6 @@ def _release_section(given: Any) -> dict[str, Any]:
     return found
 
 
-def _variable_table(known: Variable) -> dict[str, Any]:
-    """A variable's fields that differ from their defaults; value labels as pairs, since codes need not be texts."""
-    usual = Variable()
-    names = [each.name for each in dataclasses.fields(known)]
-    table = {name: plain(getattr(known, name)) for name in names if getattr(known, name) != getattr(usual, name)}
-    if "value_labels" in table:
-        table["value_labels"] = [[code, label] for code, label in known.value_labels.items()]
-    return table
-
-
 def _reading(section: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The file of [data], and how it is read."""
     reading = dict(section)
@@ -226,29 +214,3 @@ def _reading(section: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     if not isinstance(file, str) or not file or wrong:
         raise TacitaError(f"[data] names the file, and if need be {', '.join(READING)}; got {sorted(section)}.")
     return file, reading
-
-
-def _variable(name: str, given: Any) -> Variable:
-    table = check.mapping(f"[variables.{name}]", given)
-    fields = [each.name for each in dataclasses.fields(Variable)]
-    unknown = [each for each in table if each not in fields]
-    if unknown:
-        raise TacitaError(f"[variables.{name}] has no field {unknown[0]!r}. The fields are {', '.join(fields)}.")
-    for each in ("missing", "not_applicable", "order"):
-        if each in table:
-            table[each] = tuple(table[each]) if isinstance(table[each], list) else (table[each],)
-    codes = [code for each in ("missing", "not_applicable", "order") for code in table.get(each, ())]
-    if not isinstance(table.get("label", ""), str) or any(isinstance(code, list | dict) for code in codes):
-        raise TacitaError(f"[variables.{name}] has a text as label, and lists of codes as missing or order.")
-    try:
-        if "value_labels" in table:
-            table["value_labels"] = dict(table["value_labels"])
-            if not all(isinstance(label, str) for label in table["value_labels"].values()):
-                raise TypeError
-        return Variable(**table)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, TacitaError):
-            raise
-        raise TacitaError(
-            f"[variables.{name}] value_labels are pairs of a code and its label, as [[1, 'male'], [2, 'female']]."
-        ) from None

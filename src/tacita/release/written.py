@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -61,18 +62,21 @@ def write_release(
             data = private_folder(beside / NOT_FOR_PUBLICATION)
             said = f"{NOT_PUBLIC}\n{release.verdict}.\nWritten all the same, since: {accepted}\n"
             (data / "README.txt").write_text(said, encoding="utf-8")
-        with warnings.catch_warnings():
-            # What they have no room for stands in the codebook beside them.
-            warnings.filterwarnings("ignore", NO_ROOM, TacitaWarning)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", TacitaWarning)
             for kind in formats:
                 write(release.data, data / f"data.{kind}")
+        # What they have no room for stands in the codebook beside them.
+        remarks = [str(each.message) for each in caught if not re.match(NO_ROOM, str(each.message))]
+        for remark in remarks:
+            warnings.warn(remark, TacitaWarning, stacklevel=4)
         write(release.codebook(), data / "codebook.csv")
         file = described(release.data, release.scenario.weight)
         notes = public_notes(release.changes, file, len(release.original))
         _text(data / DDI, ddi_codebook(file, DDI_TITLE, notes=notes).rstrip("\n"))
         _write_matrices(release, data)
         internal = private_folder(beside / INTERNAL)
-        _write_internal(release, internal, accepted)
+        _write_internal(release, internal, accepted, remarks)
         for edition, page in pages.items():
             page.save((data if edition == PUBLIC else internal) / REPORT)
 
@@ -134,7 +138,7 @@ def _values_shown(release: Release, name: str) -> set[str]:
     return {text_of(value) for value in release.data.coded(name).values}
 
 
-def _write_internal(release: Release, internal: Path, accepted: str | None) -> None:
+def _write_internal(release: Release, internal: Path, accepted: str | None, remarks: Sequence[str]) -> None:
     declared: dict[str, Any] = {
         "plan": release.plan,
         "scenario": release.original_scenario,
@@ -147,9 +151,19 @@ def _write_internal(release: Release, internal: Path, accepted: str | None) -> N
     _text(internal / "seed.txt", f"# {OFFICE_ONLY}: {SEED_NOTE}", f"{release.seed:x}")
     reason = [] if accepted is None else [f"accepted though not safe: {accepted}"]
     _text(
-        internal / "log.txt", f"{OFFICE_ONLY}: {LOG_NOTE}", f"The release is {release.verdict}", *reason, str(release)
+        internal / "log.txt",
+        f"{OFFICE_ONLY}: {LOG_NOTE}",
+        f"The release is {release.verdict}",
+        *reason,
+        str(release),
+        *remarks,
     )
-    said = {"note": f"{OFFICE_ONLY}: {LOG_NOTE}", "verdict": release.verdict, "accepted_unsafe": accepted}
+    said = {
+        "note": f"{OFFICE_ONLY}: {LOG_NOTE}",
+        "verdict": release.verdict,
+        "accepted_unsafe": accepted,
+        "written": list(remarks),
+    }
     _text(internal / "log.json", json.dumps(said | release.to_dict(), indent=2))
     models = {each.label: list(each.fitted) for each in release.changes if each.fitted}
     if models:

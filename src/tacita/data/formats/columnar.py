@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tacita.check import TacitaError
-from tacita.data.data import Data, Variable
-from tacita.data.formats.loaded import Loaded, check_table
+from tacita.data.data import Data
+from tacita.data.formats.loaded import Loaded, check_declared, check_table
+from tacita.data.variable import Variable
 from tacita.frame import Frame
 from tacita.frame import files as frame_files
 
@@ -28,13 +29,21 @@ class Columnar(NamedTuple):
     magic: bytes
     least: int
     """The bytes of the shortest whole file."""
+    footer: int
+    """How many of the last bytes say how long the footer is, and end the file."""
+    shape: Callable[[Path], tuple[int, int]]
+    """How many records and variables the file says it has."""
     read: Callable[[Path], Frame]
     note: Callable[[Path, str], str | None]
 
 
 FORMATS = {
-    "parquet": Columnar("a Parquet", b"PAR1", 12, frame_files.read_parquet, frame_files.parquet_note),
-    "arrow": Columnar("an Arrow", b"ARROW1", 24, frame_files.read_arrow, frame_files.arrow_note),
+    "parquet": Columnar(
+        "a Parquet", b"PAR1", 12, 8, frame_files.parquet_shape, frame_files.read_parquet, frame_files.parquet_note
+    ),
+    "arrow": Columnar(
+        "an Arrow", b"ARROW1", 24, 10, frame_files.arrow_shape, frame_files.read_arrow, frame_files.arrow_note
+    ),
 }
 
 
@@ -52,9 +61,22 @@ def load(file: Path, kind: str) -> Loaded:
         raise TacitaError(f"{file.name} is not {form.name} file; check its name and how it was made.")
     if last != form.magic or size < form.least:
         raise TacitaError(f"{file.name} is cut off; check that it was saved or copied completely.")
+    check_declared(file.name, size, *form.shape(file))
     table = form.read(file)
     check_table(table, file.name)
     return _described(table, form.note(file, NOTE), file.name)
+
+
+def looks_odd(file: Path, kind: str) -> bool:
+    """Whether the footer of a file, which says where its values are, would be longer than the file."""
+    form = FORMATS[kind]
+    size = file.stat().st_size
+    if size < form.least:
+        return False
+    with file.open("rb") as opened:
+        opened.seek(size - form.footer)
+        length = int.from_bytes(opened.read(4), "little", signed=True)
+    return not 0 < length < size
 
 
 def save(data: Data, path: Path, kind: str) -> None:

@@ -10,6 +10,8 @@ import datetime
 import io
 import logging
 import re
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,10 +22,11 @@ import numpy as np
 
 from tacita import check, frame
 from tacita.check import TacitaError
-from tacita.data.data import Data, Variable
+from tacita.data.data import Data
 from tacita.data.formats import moments, workbook
-from tacita.data.formats.loaded import Loaded, check_table
+from tacita.data.formats.loaded import Loaded, check_declared, check_table
 from tacita.data.formats.statistical import EXACT
+from tacita.data.variable import Variable
 from tacita.frame import Frame
 from tacita.frame import files as frame_files
 from tacita.frame.files import Kind
@@ -34,6 +37,16 @@ DATA, VARIABLES = "data", "variables"
 FORMATS = {"date": "yyyy-mm-dd", "datetime": "yyyy-mm-dd hh:mm:ss.000", "time": "hh:mm:ss.000"}
 UNWRITABLE = r"(?s)^<r>.*</r>$|[\x00\uFFFE\uFFFF]"
 """XML has no room for these characters, and XlsxWriter takes a text in <r> for markup."""
+DIMENSION = re.compile(rb'<dimension ref="(?:[A-Z]{1,3}[0-9]{1,7}:)?([A-Z]{1,3})([0-9]{1,7})"')
+"""The last cell of a sheet, as it says near its beginning."""
+HEAD = 4096
+CELL = 24
+"""Bytes that the reader takes for a cell, empty or not, up to the last one."""
+EMPTY = 1 << 20
+"""Bytes that a workbook without data may unpack to."""
+FAR = 100
+"""More cells for each byte are not there: the last cell is far off the others."""
+ARCHIVE_FAULTS = (zipfile.BadZipFile, zlib.error, ValueError, NotImplementedError, RuntimeError, EOFError, OSError)
 DAY = moments.DAY * moments.MILLION
 FIRST_DAYS = (-25_569, -25_568)
 """The days that a time without a date seems to lie on: 30 and 31 December 1899."""
@@ -45,6 +58,7 @@ def load(file: Path, sheet: str | None = None) -> Loaded:
 
     content = file.read_bytes()
     _check_start(content, file.name)
+    _check_sizes(content, file.name)
     try:
         with _quiet():
             reader = fastexcel.read_excel(content)
@@ -70,6 +84,49 @@ def _check_start(content: bytes, name: str) -> None:
         raise TacitaError(f"{name} is protected with a password or an old .xls file; save it as .xlsx without one.")
     if not content.startswith(b"PK"):
         raise TacitaError(f"{name} is not an Excel file; check its name and how it was made.")
+
+
+def looks_odd(file: Path) -> bool:
+    """Whether a workbook unpacks to very much, has cells far off, or is no archive that can be looked into."""
+    content = file.read_bytes()
+    try:
+        packed = [(each.file_size, each.compress_size) for each in zipfile.ZipFile(io.BytesIO(content)).infolist()]
+        cells = max((rows * columns for rows, columns in _dimensions(content)), default=0)
+    except ARCHIVE_FAULTS:
+        return True
+    return sum(size for size, _ in packed) > 100 * len(content) + EMPTY or cells > FAR * len(content)
+
+
+def _check_sizes(content: bytes, name: str) -> None:
+    """Refuse a workbook that says it unpacks to more, or has more cells, than memory holds."""
+    try:
+        unpacked = sum(each.file_size for each in zipfile.ZipFile(io.BytesIO(content)).infolist())
+        shapes = list(_dimensions(content))
+    except ARCHIVE_FAULTS:
+        # The reader may still find its way, or says that it does not.
+        return
+    check_declared(name, len(content), unpacked, 1)
+    for rows, columns in shapes:
+        check_declared(name, len(content), rows, columns, CELL)
+
+
+def _dimensions(content: bytes) -> Iterator[tuple[int, int]]:
+    """How many rows and columns the sheets of a workbook say they have."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for each in archive.infolist():
+            if each.filename.startswith("xl/worksheets/") and each.filename.endswith(".xml"):
+                with archive.open(each) as opened:
+                    found = DIMENSION.search(opened.read(HEAD))
+                if found:
+                    yield int(found[2]), _column_number(found[1])
+
+
+def _column_number(letters: bytes) -> int:
+    """The number of a column that a sheet calls by letters: A is 1, AA 27."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return number
 
 
 @contextmanager

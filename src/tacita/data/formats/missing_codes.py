@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tacita.arrays import Floats
-from tacita.data.data import Variable, among_codes
+from tacita.data.variable import Variable, among_codes
 
 Piece = tuple[float, float]
 

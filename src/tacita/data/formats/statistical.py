@@ -2,7 +2,8 @@
 
 Codes that the file declares missing stay in the data as values and are declared missing in the `Variable`, apart from
 plain missing; so any of them can be declared not applicable. Numbers become whole numbers if all of them are whole and
-the format shows no decimals or the variable has value labels. The reader's own messages may quote cells: none gets out.
+the format shows no decimals, the variable has value labels or the file says that it is nominal or ordinal. The reader's
+own messages may quote cells: none gets out.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import codecs
 import math
 import mmap
 import re
+import struct
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -23,11 +25,11 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Floats
 from tacita.check import TacitaError
-from tacita.data.data import Scale, Variable, among_codes
 from tacita.data.formats import moments, special, transport
 from tacita.data.formats.loaded import Loaded, check_table
 from tacita.data.formats.moments import System
 from tacita.data.formats.text import check_encoding
+from tacita.data.variable import Scale, Variable, among_codes
 from tacita.frame import files as frame_files
 
 EXACT = 2**53
@@ -123,6 +125,22 @@ def _check_start(file: Path, form: Format) -> None:
         raise TacitaError(f"{file.name} is protected with a password; save it without one.")
     if not start.startswith(form.starts):
         raise TacitaError(f"{file.name} is not {form.called} file; check its name and how it was made.")
+
+
+def looks_odd(file: Path) -> bool:
+    """Whether the header of a file for SPSS counts more values or records than the file has room for."""
+    form = FORMATS[file.suffix.lower()]
+    if form.system != "spss":
+        return False
+    with file.open("rb") as opened:
+        header = opened.read(84)
+    size = file.stat().st_size
+    for order in ("<", ">"):
+        if len(header) == 84:
+            layout, values, packed, _, records = struct.unpack(f"{order}5i", header[64:])
+            if layout in (2, 3):
+                return not (values < size and packed in (0, 1, 2) and -1 <= records <= size * form.cells_per_byte)
+    return True
 
 
 def _call(reader: str, file: Path, encoding: str | None, **options: Any) -> tuple[dict[str, Any], Any]:
@@ -264,7 +282,8 @@ def _described(source: FileVariable) -> Variable:
 def _numbers(source: FileVariable, values: Floats, remarks: dict[str, list[str]]) -> Any:
     """Numbers, as whole numbers if that is what they are."""
     known = values[~np.isnan(values)]
-    counted = source.labels or not moments.shows_decimals(source.system, source.form)
+    categories = source.known["scale"] in ("nominal", "ordinal")
+    counted = categories or source.labels or not moments.shows_decimals(source.system, source.form)
     if not counted or not np.isfinite(known).all() or (known != np.floor(known)).any():
         return values
     if (np.abs(known) > EXACT).any():

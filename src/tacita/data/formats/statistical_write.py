@@ -13,14 +13,19 @@ from typing import Any
 
 from tacita import check, frame
 from tacita.check import TacitaError
-from tacita.data.data import Data, Variable
+from tacita.data.data import Data
 from tacita.data.formats import names, transport
 from tacita.data.formats.statistical import FORMATS, PERTURBED
 from tacita.data.formats.statistical_columns import SAS, SPSS, STATA, Remarks, Target, Written, written
+from tacita.data.variable import Variable
 from tacita.frame import Frame
 
 TARGETS = {".sav": SPSS, ".zsav": SPSS, ".dta": STATA, ".xpt": SAS}
 STATA_END = b"</stata_dta>"
+STATA_TIME = b"<timestamp>\x11"
+"""What stands before the time of writing, and its 17 signs."""
+SPSS_TIME = 92
+"""Where date and time of writing stand in the header."""
 MEASURES = {"nominal": "nominal", "ordinal": "ordinal", "numeric": "scale"}
 
 
@@ -102,11 +107,27 @@ def _write(suffix: str, path: Path, made: Mapping[str, Written], known: Mapping[
                 **options,
             )
         whole = _is_whole(suffix, path, table)
+        if whole:
+            _without_time(suffix, path)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
         # A full disk, or a fault of the writer, whose message may quote a cell.
         whole = False
     if not whole:
         raise OSError("could not be written")
+
+
+def _without_time(suffix: str, path: Path) -> None:
+    """Put one fixed time in place of the time of writing: the same data make the same file, byte by byte."""
+    with path.open("r+b") as opened:
+        if suffix == ".xpt":
+            stamps = [(at, b"01JAN00:00:00:00") for at in transport.times(path)]
+        elif suffix == ".dta":
+            stamps = [(opened.read(512).index(STATA_TIME) + len(STATA_TIME), b"01 Jan 2000 00:00")]
+        else:
+            stamps = [(SPSS_TIME, b"01 Jan 0000:00:00")]
+        for at, stamp in stamps:
+            opened.seek(at)
+            opened.write(stamp)
 
 
 def _is_whole(suffix: str, path: Path, table: Frame) -> bool:

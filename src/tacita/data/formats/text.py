@@ -9,20 +9,26 @@ from __future__ import annotations
 
 import codecs
 import warnings
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacita import check
 from tacita.check import TacitaError, TacitaWarning
+from tacita.data.formats.loaded import Loaded, said_of_missing
 from tacita.frame import Frame
 from tacita.frame import files as frame_files
+from tacita.frame.texts import WORDS, Words, with_formulas, without_formulas, without_texts
 
 DELIMITERS = (",", ";", "\t", "|")
-WORDS = ("NA", "NaN", "NULL", ".", "nan", "N/A")
-"""Texts that mean missing beside numbers; in a column of texts they may be values, such as a country's code."""
+ROW = "row"
+"""What a first column without a name is called."""
+R = "NA"
+"""How R writes a missing value."""
 
 BLOCK = 1 << 24
 SAMPLE = 1 << 20
@@ -52,12 +58,28 @@ def parse(
     >>> parse(b"sex;age;w\\nf;31;1,5\\nm;;0,5\\n", "survey.csv").rows()
     [('f', 31, 1.5), ('m', None, 0.5)]
     """
-    missing_texts = _missing_texts(missing)
+    loaded = load(raw, name, delimiter=delimiter, encoding=encoding, decimal=decimal, missing=missing)
+    for remark in loaded.remarks:
+        warnings.warn(remark, TacitaWarning, stacklevel=2)
+    return loaded.table
+
+
+def load(
+    raw: bytes,
+    name: str,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    missing: str | Iterable[str] | None = None,
+) -> Loaded:
+    """The bytes of a delimited text as typed columns, and what was made of them."""
+    missing_texts = missing_texts_of(missing)
     if delimiter is not None:
         check_delimiter(delimiter)
     if decimal is not None:
         check.one_of("decimal", decimal, (".", ","))
-    text = _as_utf8(raw, name, encoding)
+    text, remarks = _as_utf8(raw, name, encoding)
     if b"\n" not in text:
         text = text.replace(b"\r", b"\n")
     # One end of line after every record, none after the last: blank lines at the end are no records.
@@ -70,7 +92,7 @@ def parse(
         _check_quotes(text, delimiter, name)
     ends, fields = records(text, delimiter, quoted)
     _check_shape(text, ends, fields, name)
-    names = _names(text[: ends[0]], delimiter, quoted, name)
+    names, unnamed = _names(text[: ends[0]], delimiter, quoted, name)
     if len(ends) == 1:
         raise TacitaError(f"{name} has a header but no records; check that it was saved or exported completely.")
     body = text[ends[0] + 1 :]
@@ -78,20 +100,54 @@ def parse(
     if table.height != len(ends) - 1:
         raise TacitaError(f"{name} could not be split into its {len(ends) - 1:,} records; write it as Parquet instead.")
     signs = (".", ",") if delimiter != "," or quoted else (".",)
-    typed, kept = frame_files.typed(
-        table,
-        decimals=(decimal,) if decimal else signs,
-        words=WORDS,
-        missing=missing_texts,
-        grouped=decimal is None and delimiter == ",",
-    )
+    how: dict[str, Any] = {
+        "decimals": (decimal,) if decimal else signs,
+        "words": WORDS,
+        "grouped": decimal is None and delimiter == ",",
+    }
+    loaded = _typed(table, text, name, None if missing is None else missing_texts, how)
+    return loaded._replace(remarks=(*unnamed, *remarks, *loaded.remarks))
+
+
+def _typed(table: Frame, text: bytes, name: str, missing: tuple[str, ...] | None, how: Mapping[str, Any]) -> Loaded:
+    """A table of texts as columns of numbers and texts; `missing` is None where it was not said what is."""
+    typed, kept, gone = frame_files.typed(table, missing=missing or (), **how)
+    remarks: tuple[str, ...] = ()
+    if missing is None and _is_of_r(text, typed, kept, gone):
+        remarks = (_said_of_r(name, kept),)
+        typed, kept, gone = frame_files.typed(table, missing=(R,), **how)
     if kept and missing is None:
-        _warn_of_words(kept, name)
-    return typed
+        remarks = (*remarks, _said_of_words(kept, name))
+    if missing:
+        # -9.0 is the number -9 too.
+        typed, more = without_texts(typed, missing)
+        for column, counts in more.items():
+            gone[column] = dict(Counter(gone.get(column, {})) + Counter(counts))
+    return Loaded(with_formulas(typed), {}, remarks, said_of_missing(gone))
 
 
-def write(table: Frame, path: Path, name: str, *, delimiter: str, encoding: str, decimal: str) -> None:
-    """Write a table as delimited text: missing as nothing, an empty text as `""`, which reads as missing too."""
+def _is_of_r(text: bytes, typed: Frame, kept: Words, gone: Words) -> bool:
+    """Whether NA among texts is missing, as in a file that R wrote: it is in columns of numbers, or texts are in quotes
+    and it is not. In quotes it is a value, such as the country code of Namibia."""
+    among_texts = [column for column, counts in kept.items() if R in counts]
+    if not among_texts or b'"NA"' in text:
+        return False
+    if any(R in counts for counts in gone.values()):
+        return True
+    texts = [column for column in typed.columns if frame_files.kind(typed, column) == "text"]
+    filled = sum(typed.height - typed[column].null_count() for column in texts)
+    words = sum(sum(counts.values()) for counts in kept.values())
+    return text.startswith(b'"') and text.count(b'"') // 2 >= filled - words + len(typed.columns)
+
+
+def write(
+    table: Frame, path: Path, name: str, *, delimiter: str, encoding: str, decimal: str, formulas: bool
+) -> tuple[str, ...]:
+    """Write a table as delimited text: missing as nothing, an empty text as `""`, which reads as missing too.
+
+    Texts that a spreadsheet would run get an apostrophe in front, unless `formulas`; what was done is returned.
+    """
+    table, counts = (table, dict[str, int]()) if formulas else without_formulas(table)
     held = [column for column in table.columns if "\0" in column or frame_files.holds_nul(table, column)]
     if held:
         raise TacitaError(f"column {held[0]!r} holds NUL characters, which a text file cannot carry; write Parquet.")
@@ -103,6 +159,12 @@ def write(table: Frame, path: Path, name: str, *, delimiter: str, encoding: str,
         raise TacitaError(
             f"{name} cannot be written as {encoding!r}, which lacks some of its characters; use encoding='utf-8'."
         ) from None
+    if not counts:
+        return ()
+    return (
+        f"{name}: {check.counted(sum(counts.values()), 'text')} of {check.quoted(counts)} that a spreadsheet would run "
+        "as a formula got an apostrophe in front, which reading takes away; formulas=True writes them as they are.",
+    )
 
 
 def check_delimiter(delimiter: object) -> None:
@@ -126,7 +188,8 @@ def check_encoding(encoding: object) -> None:
     )
 
 
-def _missing_texts(missing: object) -> tuple[str, ...]:
+def missing_texts_of(missing: object) -> tuple[str, ...]:
+    """The texts that are declared missing."""
     if missing is None:
         return ()
     given = (missing,) if isinstance(missing, str) or not isinstance(missing, Iterable) else tuple(missing)
@@ -136,12 +199,15 @@ def _missing_texts(missing: object) -> tuple[str, ...]:
     return tuple(text.strip() for text in given)
 
 
-def _as_utf8(raw: bytes, name: str, encoding: str | None) -> bytes:
-    """The text in UTF-8 without a byte order mark."""
+def _as_utf8(raw: bytes, name: str, encoding: str | None) -> tuple[bytes, tuple[str, ...]]:
+    """The text in UTF-8 without a byte order mark, and a remark where its encoding was guessed."""
     if encoding is not None:
         check_encoding(encoding)
     marked = next((known for mark, known in BYTE_ORDER_MARKS.items() if raw.startswith(mark)), None)
-    encoding = encoding or marked or _guess(raw, name)
+    remarks: tuple[str, ...] = ()
+    if encoding is None and marked is None:
+        encoding, remarks = _guess(raw, name)
+    encoding = encoding or marked or COMMON
     try:
         text = raw if raw.isascii() and encoding == "utf-8" else raw.decode(encoding).encode()
     except UnicodeError as error:
@@ -149,10 +215,10 @@ def _as_utf8(raw: bytes, name: str, encoding: str | None) -> bytes:
         raise TacitaError(f"{name} is not {encoding!r}{line}; pass encoding=... with the right one.") from None
     if b"\0" in text:
         raise TacitaError(f"{name} is not a text file in {encoding!r}; pass encoding=... with the right one.")
-    return text.removeprefix(b"\xef\xbb\xbf")
+    return text.removeprefix(b"\xef\xbb\xbf"), remarks
 
 
-def _guess(raw: bytes, name: str) -> str:
+def _guess(raw: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     if b"\0" in raw:
         raise TacitaError(f"{name} is not a text file; if it is UTF-16 pass encoding='utf-16-le' or 'utf-16-be'.")
     try:
@@ -166,9 +232,8 @@ def _guess(raw: bytes, name: str) -> str:
                 f"{name} is neither UTF-8{line} nor {COMMON}; pass encoding=... with the right one."
             ) from None
         message = f"{name} is not UTF-8{line} and was read as {COMMON}; pass encoding=... to say what it is."
-        warnings.warn(message, TacitaWarning, stacklevel=6)
-        return COMMON
-    return "utf-8"
+        return COMMON, (message,)
+    return "utf-8", ()
 
 
 def _line_of(raw: bytes, error: UnicodeError, encoding: str) -> str:
@@ -283,23 +348,40 @@ def _check_shape(text: bytes, ends: Places, fields: Places, name: str) -> None:
         )
 
 
-def _names(header: bytes, delimiter: str, quoted: bool, name: str) -> list[str]:
+def _names(header: bytes, delimiter: str, quoted: bool, name: str) -> tuple[list[str], tuple[str, ...]]:
+    """The names of the columns, and a remark where the first has none: so R and pandas write names of rows."""
     header = header.removesuffix(b"\r")
     cuts, _ = _separators(np.frombuffer(header, dtype=np.uint8), delimiter, quoted, False)
     pieces = [header[a:b] for a, b in zip([0, *(cuts + 1)], [*cuts, len(header)], strict=True)]
     bare = [each[1:-1].replace(b'""', b'"') if quoted and each.startswith(b'"') else each for each in pieces]
     names = [each.decode().strip() for each in bare]
+    remarks: tuple[str, ...] = ()
+    if len(names) > 1 and names[0] == "" and names.count("") == 1 and ROW not in names:
+        names[0] = ROW
+        remarks = (
+            f"{name} has no name for column 1, as R and pandas write the names of rows; it is called {ROW!r} here, and "
+            "should be removed before a release.",
+        )
     if "" in names:
         raise TacitaError(f"{name} has no name for column {names.index('') + 1:,}; name every column in the header.")
     check.unique_names("columns", names)
-    return names
+    return names, remarks
 
 
-def _warn_of_words(kept: dict[str, dict[str, int]], name: str) -> None:
+def _said_of_r(name: str, kept: Words) -> str:
+    cells = sum(counts[R] for counts in kept.values() if R in counts)
+    columns = check.quoted(column for column, counts in kept.items() if R in counts)
+    return (
+        f"{name}: {R!r} is missing, as in files of R: {check.counted(cells, 'text')} of {columns}; pass missing=[] "
+        "(--na '') if it is a value."
+    )
+
+
+def _said_of_words(kept: Words, name: str) -> str:
     words = [word for word in WORDS if any(word in counts for counts in kept.values())]
     times = sum(sum(counts.values()) for counts in kept.values())
-    message = (
+    return (
         f"{name} has {check.quoted(words)} among the texts of {check.quoted(kept)} ({check.counted(times, 'time')}), "
-        f"kept as values; pass missing={words!r} if they are missing, missing=[] if they are not."
+        f"kept as values; pass missing={words!r} (--na {','.join(words)}) if they are missing, missing=[] (--na '') if "
+        "they are not."
     )
-    warnings.warn(message, TacitaWarning, stacklevel=5)

@@ -24,6 +24,8 @@ from tacita.data.formats.special import LETTERS
 LINE = 80
 """Bytes of a line; every part of a file begins with a new one."""
 HEADER = b"HEADER RECORD*******"
+TIME = 64
+"""Where the time of writing stands in the line behind a header; that of changing begins the next."""
 SIGNS = np.frombuffer(LETTERS.upper().encode(), dtype=np.uint8)
 """The bytes that stand for special missing values."""
 Bytes = NDArray[np.uint8]
@@ -86,6 +88,15 @@ def read_marks(path: Path, places: Sequence[int], records: int) -> dict[int, Mar
     except (ValueError, IndexError):
         raise TacitaError(f"{path.name} is damaged; export it again.") from None
     return found
+
+
+def times(path: Path) -> list[int]:
+    """Where the times of writing and changing stand: in the headers of the file and of its data set, two in each."""
+    with path.open("rb") as opened:
+        raw: Bytes = np.frombuffer(opened.read(10 * LINE), dtype=np.uint8)
+    first = _line_of(raw, b"LIBRARY ", b"LIBV8 ")
+    second = _line_of(raw, b"DSCRPTR ", b"DSCPTV8 ")
+    return [begin + place for begin in (first, second) for place in (LINE + TIME, 2 * LINE)]
 
 
 def write_marks(path: Path, marks: Mapping[int, Marks]) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tacita.check import TacitaError
-from tacita.data.data import Data, Variable
+from tacita.data.data import Data
 from tacita.data.formats.columnar import plain
+from tacita.data.variable import Variable
 from tacita.frame import files as frame_files
 
 HEADER = ("variable", "type", "label", "scale", "use of code", "code", "to", "type of code", "label of code")

@@ -11,7 +11,7 @@ from tacita import check
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.data.data import among_codes
+from tacita.data.variable import among_codes
 from tacita.protect.numeric_table import NumericTable
 
 ROUNDS = 200

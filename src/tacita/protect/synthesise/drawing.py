@@ -9,7 +9,7 @@ import numpy as np
 
 from tacita.arrays import Floats, Ints
 from tacita.data import Data
-from tacita.data.data import among_codes
+from tacita.data.variable import among_codes
 from tacita.protect.numeric_column import numbers_of, written
 from tacita.protect.synthesise.columns import Column, column_of
 from tacita.protect.synthesise.copula import Copula, copula_of, draw_copula, parts_of

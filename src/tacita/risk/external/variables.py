@@ -12,7 +12,7 @@ from tacita import frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.data.data import among_codes
+from tacita.data.variable import among_codes
 from tacita.data.visible import visible_categories, visible_missing_codes
 from tacita.distance.comparison import check_sizes
 from tacita.frame import Coded
