@@ -75,21 +75,20 @@ class Order(NamedTuple):
     def draw(self, count: int, draws: Draws) -> Ints:
         """Complete keys drawn from the chain."""
         codes = np.zeros((count, len(self.values)), dtype=np.int64)
-        number = np.arange(count)
         for factor in self.factors:
-            step = draws.step(str(factor.key))
+            generator = draws.step(str(factor.key)).generator()
             contexts = [np.zeros(count, dtype=np.int64)]
             for level in factor.levels:
                 contexts.append(self._contexts(level, contexts[-1], codes))
             remaining, value = np.ones(count, dtype=np.bool_), np.zeros(count, dtype=np.int64)
             for depth in range(len(factor.levels), 0, -1):
                 level = factor.levels[depth - 1]
-                stop, choose = step.uniform(number, 2 * depth), step.uniform(number, 2 * depth + 1)
+                stop, choose = generator.random((2, count))
                 chain_loops.draw_from(
                     level.start, level.value, level.ends, contexts[depth], level.factor, stop, choose, remaining, value
                 )
             ends = np.cumsum(factor.first + 0.5)
-            anew = np.searchsorted(ends, step.uniform(number, 0) * ends[-1], side="right")
+            anew = np.searchsorted(ends, generator.random(count) * ends[-1], side="right")
             codes[:, factor.key] = np.where(remaining, np.minimum(anew, len(ends) - 1), value)
         return codes
 
@@ -178,7 +177,7 @@ class Chain(NamedTuple):
     def draw(self, count: int, draws: Draws) -> Ints:
         """Complete keys drawn from the mixture."""
         parts = [order.draw(count, draws.step(str(place))) for place, order in enumerate(self.orders)]
-        first = draws.step("order").uniform(np.arange(count)) < self.mixing[0]
+        first = draws.step("order").generator().random(count) < self.mixing[0]
         return np.where(first[:, None], parts[0], parts[-1])
 
 

@@ -91,7 +91,7 @@ class Classes(NamedTuple):
         """Complete keys drawn from the model, as places."""
         keys = len(self.layout.values)
         result = np.empty((count, keys), dtype=np.int64)
-        uniforms = draws.uniform(np.arange(count)[:, None], np.arange(keys + 1)[None, :])
+        uniforms = draws.generator().random((count, keys + 1))
         class_loops.draw_rows(uniforms, self.sizes, self.shares, self.layout.starts, result)
         return result
 
@@ -171,10 +171,9 @@ def split(model: Classes, classes: int, draws: Draws) -> Classes:
         totals.append(totals[largest])
         origin.append(origin[largest])
     shares = model.shares[:, origin]
-    value, column = np.arange(len(shares))[:, None], np.arange(classes)[None, :]
     # Gamma with shape 2 and mean 1 is the mean of two exponentials.
-    noise = -np.log(draws.uniform(value, 2 * column)) - np.log(draws.uniform(value, 2 * column + 1))
-    shares = shares * noise / 2
+    noise = -np.log1p(-draws.generator().random((2, *shares.shape))).mean(axis=0)
+    shares = shares * noise
     shares /= model.layout.spread(model.layout.sums(shares))
     sizes = np.array(totals)
     return model._replace(sizes=sizes / sizes.sum(), shares=np.ascontiguousarray(shares))
