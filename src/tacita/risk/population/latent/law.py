@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import gammaln
 
 from tacita.arrays import Floats, Ints
 from tacita.risk.population.latent import law_loops
@@ -19,7 +20,10 @@ KNOTS = np.array([-8.0, -5.0, -3.0, -1.5, 0.0, 1.5, 3.0])
 AT_ZERO = 4
 """The knot at log m = 0, where the priors of the level stand."""
 GREATEST_COUNT = 40
-"""Greater counts speak for themselves: they take no part."""
+"""Greater counts speak for themselves: nothing is forecast for them."""
+GREATEST_LOG = 4.0
+"""Cells with a greater forecast say nothing about small ones. Left out by forecast and not by count, which would make
+the law too low."""
 LEAST_LOG = -27.0
 BIN = 0.05
 """Cells with equal counts are pooled within bins of log m of this width."""
@@ -70,8 +74,7 @@ class Counts(NamedTuple):
     @property
     def log_factorials(self) -> float:
         """What the likelihood leaves out."""
-        ends = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, GREATEST_COUNT + 1)))])
-        return float((self.weight * ends[self.count]).sum())
+        return float((self.weight * gammaln(self.count + 1)).sum())
 
 
 def between_knots(log_m: Floats) -> tuple[Ints, Floats]:
@@ -82,16 +85,16 @@ def between_knots(log_m: Floats) -> tuple[Ints, Floats]:
 
 
 def pooled(log_m: Floats, count: Ints, empty_log_m: Floats, empty_weight: Floats, shown: float) -> Counts:
-    """Cells of the sample with at most 40 records, and empty cells, pooled by count and forecast."""
-    some = count <= GREATEST_COUNT
-    every = np.concatenate([log_m[some], empty_log_m])
-    counts = np.concatenate([count[some], np.zeros(len(empty_log_m), dtype=np.int64)])
-    weight = np.concatenate([np.ones(int(some.sum())), empty_weight])
-    number = np.floor(every / BIN).astype(np.int64) * (GREATEST_COUNT + 1) + counts
-    different, row = np.unique(number, return_inverse=True)
+    """Cells of the sample and empty cells, pooled by count and forecast."""
+    every = np.concatenate([log_m, empty_log_m])
+    some = every <= GREATEST_LOG
+    counts = np.concatenate([count, np.zeros(len(empty_log_m), dtype=np.int64)])[some]
+    every, weight = every[some], np.concatenate([np.ones(len(log_m)), empty_weight])[some]
+    most = counts.max(initial=0) + 1
+    different, row = np.unique(np.floor(every / BIN).astype(np.int64) * most + counts, return_inverse=True)
     total = np.bincount(row, weights=weight)
     mean = np.bincount(row, weights=weight * every) / total
-    return Counts(*between_knots(mean), mean, float(np.log(shown)), different % (GREATEST_COUNT + 1), total)
+    return Counts(*between_knots(mean), mean, float(np.log(shown)), different % most, total)
 
 
 class Law(NamedTuple):

@@ -15,6 +15,9 @@ from tacita.compiled import compiled
 STEEPEST = 40.0
 """Logarithms of shape and odds are kept within this of 0."""
 
+MULTIPLIED = 40
+"""Counts up to this are worked out factor by factor, which is exact for any shape."""
+
 
 @compiled
 def within(value: float) -> float:
@@ -23,11 +26,25 @@ def within(value: float) -> float:
 
 
 @compiled
+def _log_gamma(x: float) -> float:
+    """Stirling's series, less a constant, for x of at least 40."""
+    square = x * x
+    return (x - 0.5) * np.log(x) - x + (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * square)) / square) / x
+
+
+@compiled
+def _digamma(x: float) -> float:
+    """The slope of that."""
+    square = x * x
+    return np.log(x) - 0.5 / x - (1.0 / 12.0 - (1.0 / 120.0 - 1.0 / (252.0 * square)) / square) / square
+
+
+@compiled
 def log_count(count: int, mean: float, shape: float) -> tuple[float, float, float]:
     """log P(count) of a negative binomial without the factorial; its derivatives by log mean and by log shape."""
     ratio = mean / shape
     product, logarithm, harmonic = 1.0, 0.0, 0.0
-    for i in range(count):
+    for i in range(min(count, MULTIPLIED)):
         product *= shape + i
         harmonic += 1.0 / (shape + i)
         if product > 1e200 or product < 1e-200:
@@ -35,6 +52,9 @@ def log_count(count: int, mean: float, shape: float) -> tuple[float, float, floa
             product = 1.0
     if count > 0:
         logarithm += np.log(product) + count * np.log(mean / (mean + shape))
+    if count > MULTIPLIED:
+        logarithm += _log_gamma(shape + count) - _log_gamma(shape + MULTIPLIED)
+        harmonic += _digamma(shape + count) - _digamma(shape + MULTIPLIED)
     decrease = np.log1p(ratio)
     by_mean = (count - mean) / (1.0 + ratio)
     by_shape = shape * (harmonic - decrease + (mean - count) / (mean + shape))
