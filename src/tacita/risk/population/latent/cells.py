@@ -27,6 +27,8 @@ class Cells:
     """Records (units, where some have several) with just this key."""
     shown: Floats
     """By key: the share of records that show at least what it shows."""
+    row: Ints
+    """By key of the table its row here; differs where a rule has one key for each record with a missing value."""
 
     @classmethod
     def of(cls, table: KeyTable) -> Cells:
@@ -40,7 +42,11 @@ class Cells:
         if table.unit is not None:
             count = np.bincount(entries(table.row, table.unit, None).key, minlength=len(codes))
         numbers = np.array([all(_is_number(value) for value in each) for each in table.values])
-        return cls(codes, values, numbers, count, shown_shares(codes, count))
+        row = np.arange(len(codes))
+        if table.rule.name == "no_match":
+            codes, row = np.unique(codes, axis=0, return_inverse=True)
+            count = np.bincount(row, weights=count).astype(np.int64)
+        return cls(codes, values, numbers, count, shown_shares(codes, count), row)
 
     @property
     def complete(self) -> Bools:
