@@ -8,7 +8,8 @@ import pytest
 
 import tacita as tc
 from tacita.risk.population.latent import forecasts
-from tacita.risk.population.latent.fit import LatentModel, applies, latent_model
+from tacita.risk.population.latent.cells import applies
+from tacita.risk.population.latent.fit import LatentModel, latent_model
 
 KEYS = ("region", "sex", "age", "status")
 

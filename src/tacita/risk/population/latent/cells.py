@@ -12,6 +12,14 @@ from tacita.keys.source import shown_fully
 from tacita.keys.table import KeyTable
 from tacita.keys.units import entries
 
+LEAST_RECORDS = 100
+"""Fewer complete records say too little for a model; they are left to that of Benedetti and Franconi."""
+
+
+def applies(table: KeyTable) -> bool:
+    """Whether a key table has enough to go by: F is not known, and there are at least 100 complete records."""
+    return table.source not in ("register", "census") and int(table.records[table.complete].sum()) >= LEAST_RECORDS
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:

@@ -15,7 +15,7 @@ from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.progress import Progress, no_progress, part
 from tacita.random import Draws
-from tacita.risk.population.latent import law
+from tacita.risk.population.latent import law, words
 from tacita.risk.population.latent.cells import Cells
 from tacita.risk.population.latent.forecasts import ChainForecast, Repeat
 from tacita.risk.population.latent.law import GREATEST_COUNT, KNOTS, Counts, between_knots
@@ -24,8 +24,6 @@ from tacita.risk.population.latent.selection import Fit, Selected, selected
 from tacita.risk.population.latent.weights import mean_weights
 from tacita.scenario import Scenario
 
-LEAST_RECORDS = 100
-"""Fewer complete records say too little for a model; they are left to that of Benedetti and Franconi."""
 REPEATS = 2
 WIDENED = 1.4
 """Intervals are wider than the model says by this, for clustering and lack of fit."""
@@ -103,6 +101,7 @@ class LatentModel:
     """By repeat its laws."""
     others: tuple[Component | None, ...]
     """By repeat the best law with another number of classes."""
+    sample: Sample
 
     @property
     def components(self) -> list[tuple[float, Component]]:
@@ -151,6 +150,16 @@ class LatentModel:
         """tau_1: how many sample uniques are expected to be unique in the population."""
         return math.fsum(self.table.records * self.unique)
 
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """How many classes were chosen, and how much of the chain."""
+        return words.notes(self.components)
+
+    @cached_property
+    def cautions(self) -> tuple[str, ...]:
+        """Where the model stands on little, and what to do."""
+        return tuple(words.cautions(self))
+
     def _attack(self, attack: Floats | None) -> Floats:
         return self.table.records.astype(np.float64) if attack is None else attack
 
@@ -165,11 +174,6 @@ class LatentModel:
             chance = math.fsum(np.square(attack) * each.moments[1])
             variance += each.share * (each.law_variance(attack) + chance + (value - mean) ** 2)
         return mean, variance
-
-
-def applies(table: KeyTable) -> bool:
-    """Whether a key table has enough to go by: F is not known, and there are at least 100 complete records."""
-    return table.source not in ("register", "census") and int(table.records[table.complete].sum()) >= LEAST_RECORDS
 
 
 def latent_model(
@@ -207,6 +211,7 @@ def model_of_table(table: KeyTable, weights: Floats | None, progress: Progress =
             None if each.other is None else Component(1.0, each.other, each.counts, sample, cells.row)
             for each in found
         ),
+        sample,
     )
 
 
