@@ -111,6 +111,14 @@ def superpopulation(sample: Sample) -> Answer:
     return Answer(uniques=estimated(sample.table, _scenario(sample)).population_uniques)
 
 
+def latent(sample: Sample) -> Answer:
+    """The latent model: what the other records say about how many should have a key."""
+    from tacita.risk.population.latent.fit import latent_model
+
+    found = latent_model(sample.table, _scenario(sample))
+    return Answer(found.expected(), found.interval(), found.table.per_record(found.risk), found.population_uniques)
+
+
 def truth(sample: Sample) -> Answer:
     """A model that knows the truth: a control of the harness itself."""
     true = 1.0 / sample.F
@@ -122,9 +130,10 @@ MODELS: dict[str, Callable[[Sample], Answer]] = {
     "benedetti_franconi": benedetti_franconi,
     "loglinear": loglinear,
     "superpopulation": superpopulation,
+    "latent": latent,
     "truth": truth,
 }
-SHOWN = ("benedetti_franconi", "loglinear", "superpopulation")
+SHOWN = ("benedetti_franconi", "loglinear", "superpopulation", "latent")
 """The models in the tables."""
 COMPLETE_ONLY = ("loglinear", "superpopulation")
 """Models that leave records with a missing key out: they are held against the truth about the others."""
