@@ -1,0 +1,86 @@
+"""The distinct keys of a file as the model sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacita.arrays import Bools, Floats, Ints
+from tacita.keys.matching import patterns
+from tacita.keys.source import shown_fully
+from tacita.keys.table import KeyTable
+from tacita.keys.units import entries
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Distinct keys, in ascending order."""
+
+    codes: Ints
+    """One row per key, 0 for missing."""
+    values: Ints
+    """By variable how many values it has."""
+    numbers: Bools
+    """By variable whether its values are numbers, in ascending order."""
+    count: Ints
+    """Records (units, where some have several) with just this key."""
+    shown: Floats
+    """By key: the share of records that show at least what it shows."""
+
+    @classmethod
+    def of(cls, table: KeyTable) -> Cells:
+        """The cells of a key table; where missing is a category, it is one more value."""
+        codes, values = table.codes.astype(np.int64), np.array([max(len(each), 1) for each in table.values])
+        if table.rule.name == "own_category":
+            missing = codes == 0
+            codes = np.where(missing, values + 1, codes)
+            values = values + missing.any(axis=0)
+        count = table.records
+        if table.unit is not None:
+            count = np.bincount(entries(table.row, table.unit, None).key, minlength=len(codes))
+        numbers = np.array([all(_is_number(value) for value in each) for each in table.values])
+        return cls(codes, values, numbers, count, shown_shares(codes, count))
+
+    @property
+    def complete(self) -> Bools:
+        """Which keys show all variables."""
+        return shown_fully(self.codes.astype(np.uint32))
+
+    @property
+    def records(self) -> int:
+        """How many records there are."""
+        return int(self.count.sum())
+
+
+def shown_shares(codes: Ints, count: Ints) -> Floats:
+    """By key: the share of records that show at least the variables that it shows."""
+    pattern = patterns(codes.astype(np.uint32))
+    different, place = np.unique(pattern, return_inverse=True)
+    records = np.bincount(place, weights=count)
+    wider = np.array([records[different & one == one].sum() for one in different])
+    shares: Floats = (wider / records.sum())[place]
+    return shares
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+class Lookup:
+    """Which complete keys are among some: found key by key, so that no number gets too large."""
+
+    def __init__(self, codes: Ints, values: Ints) -> None:
+        self.values, self.known, place = values, [], np.zeros(len(codes), dtype=np.int64)
+        for j in range(codes.shape[1]):
+            known, place = np.unique(place * (values[j] + 1) + codes[:, j], return_inverse=True)
+            self.known.append(known)
+
+    def __call__(self, codes: Ints) -> Bools:
+        """By row whether it is among them."""
+        place = np.zeros(len(codes), dtype=np.int64)
+        for j, known in enumerate(self.known):
+            wanted = place * (self.values[j] + 1) + codes[:, j]
+            at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+            place = np.where((place >= 0) & (known[at] == wanted), at, -1)
+        return place >= 0

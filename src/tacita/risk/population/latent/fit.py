@@ -1,0 +1,208 @@
+"""The latent model of a file: risk of every record, expected re-identifications with an interval, population uniques."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tacita.arrays import Floats
+from tacita.data import Data
+from tacita.keys.table import KeyTable, key_table, population_weights
+from tacita.progress import Progress, no_progress, part
+from tacita.random import Draws
+from tacita.risk.population.latent import law
+from tacita.risk.population.latent.cells import Cells
+from tacita.risk.population.latent.forecasts import ChainForecast, Repeat
+from tacita.risk.population.latent.law import GREATEST_COUNT, KNOTS, Counts, between_knots
+from tacita.risk.population.latent.posterior import Population, Sample, quantile
+from tacita.risk.population.latent.selection import Fit, Selected, selected
+from tacita.risk.population.latent.weights import mean_weights
+from tacita.scenario import Scenario
+
+LEAST_RECORDS = 100
+"""Fewer complete records say too little for a model; they are left to that of Benedetti and Franconi."""
+REPEATS = 2
+WIDENED = 1.4
+"""Intervals are wider than the model says by this, for clustering and lack of fit."""
+NORMAL = 1.959963984540054
+STEP = 1e-3
+SEED = 20261119
+"""Always the same: the figures of a file do not change from run to run, and nothing is protected by it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """One law of one repeat: F given f by key."""
+
+    share: float
+    fit: Fit
+    counts: Counts
+    sample: Sample
+
+    @cached_property
+    def log_m(self) -> Floats:
+        """By key the logarithm of the forecast."""
+        return self.fit.forecast.blended(self.fit.blend)
+
+    def population(self, mean: float = 0.0, shape: float = 0.0) -> Population:
+        """F given f; log M and log a moved by so much."""
+        log_mean, log_shape, _ = self.fit.law.at(self.log_m)
+        return Population.of(self.sample, log_mean + mean, log_shape + shape)
+
+    @cached_property
+    def moments(self) -> tuple[Floats, Floats]:
+        """By key E(1/F) and the variance of 1/F."""
+        return self.population().moments()
+
+    @cached_property
+    def slopes(self) -> tuple[Floats, Floats]:
+        """By key the derivatives of E(1/F) by log M and log a."""
+        mean, shape = (
+            self.population(*(STEP * direction for direction in step)).moments(second=False)[0]
+            - self.population(*(-STEP * direction for direction in step)).moments(second=False)[0]
+            for step in ((1.0, 0.0), (0.0, 1.0))
+        )
+        return mean / (2 * STEP), shape / (2 * STEP)
+
+    def law_variance(self, attack: Floats) -> float:
+        """The variance of the sum of risks that comes from not knowing the law."""
+        place, right = between_knots(self.log_m)
+        by_mean, by_shape = (attack * slope for slope in self.slopes)
+        parts = [by_mean, by_shape]
+        if self.fit.law.possible is not None:
+            parts.append(-by_mean * (1 - self.fit.law.at(self.log_m)[2]))
+        gradient = np.concatenate(
+            [
+                np.bincount(place, weights=each * (1 - right), minlength=len(KNOTS))
+                + np.bincount(place + 1, weights=each * right, minlength=len(KNOTS))
+                for each in parts
+            ]
+        )
+        return max(float(gradient @ np.linalg.pinv(self._curvature, hermitian=True) @ gradient), 0.0)
+
+    @cached_property
+    def _curvature(self) -> Floats:
+        return law.curvature(self.fit.law, self.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class LatentModel:
+    """F given the sample, by key: what an intruder meets who looks for somebody of the file in the population."""
+
+    table: KeyTable
+    cells: Cells
+    repeats: tuple[tuple[Component, ...], ...]
+    """By repeat its laws."""
+    others: tuple[Component | None, ...]
+    """By repeat the best law with another number of classes."""
+
+    @property
+    def components(self) -> list[tuple[float, Component]]:
+        """All laws, with how much each counts."""
+        return [(each.share / len(self.repeats), each) for repeat in self.repeats for each in repeat]
+
+    @cached_property
+    def risk(self) -> Floats:
+        """By key: E(1/F)."""
+        return self._mixed(lambda each: each.moments[0])
+
+    @cached_property
+    def unique(self) -> Floats:
+        """By key: the probability that F = 1."""
+        return self._mixed(lambda each: each.population().unique())
+
+    def _mixed(self, figure: Callable[[Component], Floats]) -> Floats:
+        total: Floats = sum((share * figure(each) for share, each in self.components), np.zeros(len(self.table.codes)))
+        return total
+
+    def expected(self, attack: Floats | None = None) -> float:
+        """The sum of risks, each key counting by its records or by what is given."""
+        return math.fsum(self._attack(attack) * self.risk)
+
+    def quantile(self, share: float) -> Floats:
+        """By key the quantile of F."""
+        return quantile([(weight, each.population()) for weight, each in self.components], share)
+
+    def variance(self, attack: Floats | None = None) -> float:
+        """The variance of what comes out of so many attacks, uncertainty of the model included."""
+        attack = self._attack(attack)
+        by_repeat = [self._of_repeat(laws, other, attack) for laws, other in zip(self.repeats, self.others, strict=True)]
+        sums, within = (np.array(column) for column in zip(*by_repeat, strict=True))
+        return float(within.mean() + sums.var(ddof=1))
+
+    def interval(self, attack: Floats | None = None) -> tuple[float, float]:
+        """95 % interval of the sum of risks."""
+        expected = self.expected(attack)
+        if expected <= 0:
+            return expected, expected
+        ratio = math.exp(NORMAL * WIDENED * math.sqrt(self.variance(attack)) / expected)
+        return expected / ratio, expected * ratio
+
+    @property
+    def population_uniques(self) -> float:
+        """tau_1: how many sample uniques are expected to be unique in the population."""
+        return math.fsum(self.table.records * self.unique)
+
+    def _attack(self, attack: Floats | None) -> Floats:
+        return self.table.records.astype(np.float64) if attack is None else attack
+
+    def _of_repeat(
+        self, laws: tuple[Component, ...], other: Component | None, attack: Floats
+    ) -> tuple[float, float]:
+        """The sum of risks of one repeat, and its variance."""
+        sums = [math.fsum(attack * each.moments[0]) for each in laws]
+        mean = sum(each.share * value for each, value in zip(laws, sums, strict=True))
+        variance = 0.0 if other is None else (math.fsum(attack * other.moments[0]) - mean) ** 2
+        for each, value in zip(laws, sums, strict=True):
+            chance = math.fsum(np.square(attack) * each.moments[1])
+            variance += each.share * (each.law_variance(attack) + chance + (value - mean) ** 2)
+        return mean, variance
+
+
+def latent_model(
+    data: Any, scenario: Scenario, keys: Any = None, progress: Progress = no_progress
+) -> LatentModel:
+    """The latent model of a file under a scenario."""
+    data = Data.of(data)
+    table = key_table(data, scenario, keys)
+    return model_of_table(table, population_weights(data, scenario, table.keys), progress)
+
+
+def model_of_table(table: KeyTable, weights: Floats | None, progress: Progress = no_progress) -> LatentModel:
+    """The latent model of a key table; `weights` by record, where there are weights."""
+    cells, sample = Cells.of(table), sample_of(table, weights)
+    chain = ChainForecast.of(cells)
+    found = []
+    for number in range(REPEATS):
+        here = part(progress, number / REPEATS, (number + 1) / REPEATS)
+        repeat = Repeat(cells, chain, Draws(SEED).step("latent").step(str(number)))
+        found.append(
+            selected(cells, repeat, lambda classes, here=here: here(classes / 128, f"{classes} latent classes"))  # type: ignore[misc]
+        )
+    return LatentModel(
+        table,
+        cells,
+        tuple(_components(each, sample) for each in found),
+        tuple(None if each.other is None else Component(1.0, each.other, each.counts, sample) for each in found),
+    )
+
+
+def sample_of(table: KeyTable, weights: Floats | None) -> Sample:
+    """What the file says by key: f, the share of records that could show it, and the mean weight."""
+    cells = Cells.of(table)
+    shown = cells.shown if table.rule.name in ("one_way", "no_match") else np.ones(len(table.codes))
+    mean = np.maximum(table.population_count / table.sample_count, 1.0)
+    if weights is not None:
+        mean = mean_weights(table.codes, table.row, weights, table.sample_count, table.population_count)
+    return Sample(table.sample_count, shown, mean)
+
+
+def _components(found: Selected, sample: Sample) -> tuple[Component, ...]:
+    return tuple(
+        Component(share, fit, found.counts, sample) for share, fit in zip(found.shares, found.fits, strict=True)
+    )
