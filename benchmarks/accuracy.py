@@ -35,6 +35,8 @@ SAMPLES, QUICK_SAMPLES = 20, 3
 FIRST_SEED = 1001
 CHUNK = 10
 """Samples of one case in one process."""
+MOST_CELLS = 200_000
+"""Choosing a log-linear model takes minutes beyond this many combinations of values."""
 
 
 # Models -------------------------------------------------------------------------------------------------------------
@@ -81,6 +83,9 @@ def loglinear(sample: Sample) -> Answer:
     """
     from tacita.risk.population.loglinear_risk.loglinear_risk import loglinear_risk
 
+    cells = np.prod([float(sample.table[name].drop_nulls().n_unique()) for name in sample.keys])
+    if cells > MOST_CELLS:
+        return Answer()
     found = loglinear_risk(sample.table, _scenario(sample), choose_by="B2")
     specification, table = found.estimate.specification, found.estimate.specification.table
     pi = specification.table.sampling_fraction
@@ -231,7 +236,9 @@ class Case:
         if self.population == "household":
             return populations.household_sample(self.keys, int(self.size), self.missing, seed)
         accident = self.population == "accident"
-        everybody = populations.accident_population(self.keys) if accident else populations.real_population(self.population)
+        everybody = (
+            populations.accident_population(self.keys) if accident else populations.real_population(self.population)
+        )
         return populations.sampled(everybody, self.design, self.size, seed)
 
 
@@ -451,7 +458,9 @@ def _show(group: str, done: dict[Case, Rows], models: Sequence[str], count: int)
     if not done:
         return
     title = f"{group}, {count} samples"
-    measure.show(f"{title}: expected re-identifications", [er_head(models), *(er_row(*one, models) for one in done.items())])
+    measure.show(
+        f"{title}: expected re-identifications", [er_head(models), *(er_row(*one, models) for one in done.items())]
+    )
     measure.show(f"{title}: records", [record_head(models), *(record_row(*one, models) for one in done.items())])
     measure.show(f"{title}: all cases", overall(done, models))
 
