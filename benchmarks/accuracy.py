@@ -473,7 +473,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--models", default=",".join(SHOWN), help="models, with commas between them")
     parser.add_argument("--samples", type=int, help="samples per case")
     parser.add_argument("--seed", type=int, default=FIRST_SEED, help="seed of the first sample")
-    return parser.parse_args([given for given in sys.argv[1:]])
+    return parser.parse_args(sys.argv[1:])
 
 
 CASES = {"samples": samples}

@@ -6,11 +6,10 @@ from itertools import product
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import poisson
-
 from benchmarks import accuracy, populations
 from benchmarks.accuracy import Case, auc, compared, found_share, poisson_risk, summary
 from benchmarks.populations import Population, Sample, simple_sample, true_count, unequal_sample
+from scipy.stats import poisson
 
 EVERYBODY = pl.DataFrame(
     {"sex": ["f", "f", "f", "m", "m", "m"], "age": [30, 30, 31, 30, 31, 40], "job": ["a", "b", "a", "a", "a", "c"]}
