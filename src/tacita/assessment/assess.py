@@ -140,16 +140,12 @@ def assess(
     limits = checked_policy(policy)
     # A release knows what it was made of: whoever assesses it need not remember to say so.
     known = getattr(data, "original", None)
-    original = known if original is None else original
     scenario = checked(scenario)
     known_scenario = getattr(data, "original_scenario", scenario)
-    data = prepared_data(data, scenario).remembering()
-    register, original = (None if given is None else Data.of(given) for given in (register, original))
-    if original is not None:
-        data = with_original_weights(data, original, scenario).remembering()
     # As in every option that may be left out, false is none.
-    how = {"model": model, "method": method, "quantile": None if quantile is False else quantile, "register": register}
-    context = Context(data, scenario, limits, register, original, how)
+    how = {"model": model, "method": method, "quantile": None if quantile is False else quantile}
+    context = _prepared(data, scenario, limits, register, known if original is None else original, how)
+    data, original = context.data, context.original
     parts: list[KeySetRisk] = []
     cautions: list[str] = []
     for at, (name, key_set) in enumerate(scenario.sets.items()):
@@ -179,6 +175,17 @@ def assess(
     noted = tuple(dict.fromkeys(cautions))
     labels = {name: known for name in scenario.keys if (known := data.variable(name).value_labels)}
     return RiskProfile(scenario, limits, data.record, tuple(parts), household, further, not_measured, noted, labels)
+
+
+def _prepared(
+    data: Any, scenario: Scenario, policy: Policy, register: Any, original: Any, how: dict[str, Any]
+) -> Context:
+    """The files of an assessment; the released one with the weights that it was drawn with."""
+    prepared = prepared_data(data, scenario).remembering()
+    population, before = (None if given is None else Data.of(given) for given in (register, original))
+    if before is not None:
+        prepared = with_original_weights(prepared, before, scenario).remembering()
+    return Context(prepared, scenario, policy, population, before, how | {"register": population})
 
 
 def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progress) -> KeySetRisk:
