@@ -19,7 +19,7 @@ from tacita.arrays import Bools, Floats
 from tacita.keys.source import combined
 from tacita.keys.table import KeyTable
 from tacita.result import Repair, Verdict, percent
-from tacita.risk.identity.risk_limits import least_count, risk_alike
+from tacita.risk.identity.individual_risk import least_count, risk_alike
 
 if TYPE_CHECKING:
     from tacita.assessment.profile import KeySetRisk, RiskProfile
