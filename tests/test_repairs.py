@@ -140,13 +140,13 @@ def test_agreement_on_all_keys_but_one_against_counting_pairs() -> None:
         others = [name for at, name in enumerate("abc") if at != place]
         rows = people.select(others).rows()
         slow = [sum(row == other for other in rows) for row in rows]
-        assert table.per_record(repairs._agreeing(table, place)).tolist() == slow
+        assert table.per_record(repairs.Agreement(table).without(place)).tolist() == slow
 
 
 def test_keys_of_huge_tables_are_not_tried_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     who, policy = CASES["census"]
     monkeypatch.setattr(repairs, "MOST_CELLS", 10)
-    monkeypatch.setattr(repairs, "_agreeing", None)
+    monkeypatch.setattr(repairs.Agreement, "without", None)
     found = by_name(tc.assess(DATA, who, policy))
     assert found["k"].cells == found["k"].records
 

@@ -120,7 +120,7 @@ EXAMPLES: dict[str, tuple[Step, ...]] = {
             seconds=60,
             k=2,
         ),
-        tc.Generalise({"age": tc.Hierarchy.intervals([20, 40])}, k=2, limit=0.5, strata=["sex"]),
+        tc.Generalise({"age": tc.Hierarchy.intervals([20, 40])}, k=2, limit=0.5, strata=["sex"], key_set="keys"),
     ),
     "suppress": (
         tc.Suppress(),

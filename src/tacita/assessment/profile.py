@@ -226,7 +226,7 @@ class RiskProfile(Result):
     @cached_property
     def repairs(self) -> tuple[Repair, ...]:
         """What would make the limits hold that the file does not keep, one by one; worked out when asked for."""
-        return repairs(self)
+        return repairs(self) if any(verdict.holds is False for verdict in self.verdicts()) else ()
 
     @property
     def safe(self) -> bool:

@@ -8,6 +8,7 @@ as their results say.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +19,7 @@ from tacita.arrays import Bools, Floats
 from tacita.keys.source import combined
 from tacita.keys.table import KeyTable
 from tacita.result import Repair, Verdict, percent
-from tacita.risk.identity.risk_limits import least_count, risk_alike
+from tacita.risk.identity.individual_risk import least_count, risk_alike
 
 if TYPE_CHECKING:
     from tacita.assessment.profile import KeySetRisk, RiskProfile
@@ -30,24 +31,45 @@ MOST_SUPPRESSED = 0.5
 """Where more than this share of the records would have to change, coarser keys are proposed first."""
 
 
+class Agreement:
+    """How many records agree on all keys but one, worked out once for each."""
+
+    def __init__(self, table: KeyTable) -> None:
+        self.table = table
+        self._known: dict[int, Floats] = {}
+
+    def without(self, place: int) -> Floats:
+        """By key: the records that agree on all keys but the one at a place."""
+        if place not in self._known:
+            table = self.table
+            others = [at for at in range(len(table.keys)) if at != place]
+            sizes = [len(table.values[at]) + 1 for at in others]
+            numbers = combined([table.codes[:, at] for at in others], sizes, len(table.codes))
+            group = np.unique(numbers, return_inverse=True)[1]
+            self._known[place] = np.bincount(group, weights=table.records).astype(np.float64)[group]
+        return self._known[place]
+
+
 def repairs(profile: RiskProfile) -> tuple[Repair, ...]:
     """A repair for each limit that is not kept and for which one is known, in the order of the verdicts."""
     found = []
+    agreement = {part.name: Agreement(part.table) for part in profile.sets}
     for verdict in profile.verdicts():
-        repair = _repair(profile, verdict) if verdict.holds is False else None
+        repair = _repair(profile, verdict, agreement) if verdict.holds is False else None
         if repair is not None:
             found.append(replace(repair, name=verdict.name))
     return tuple(found)
 
 
-def _repair(profile: RiskProfile, verdict: Verdict) -> Repair | None:
+def _repair(profile: RiskProfile, verdict: Verdict, agreement: Mapping[str, Agreement]) -> Repair | None:
     kind, _, name = verdict.name.partition(":")
     part = next((each for each in profile.sets if name in ("", each.name)), None)
     if kind in ("k", "risk", "rate") and part is not None:
         if name and name not in profile.scenario.sets:
             return _of_told_keys(part)
         own = {} if len(profile.scenario.sets) == 1 else {"key_sets": [part.name]}
-        return {"k": _for_k, "risk": _for_risk, "rate": _for_rate}[kind](part, verdict.limit, own)
+        asked = _Asked(part, verdict.limit, own, agreement[part.name])
+        return {"k": _for_k, "risk": _for_risk, "rate": _for_rate}[kind](asked)
     if kind == "household_risk" and profile.household is not None:
         return profile.household.repair(profile.policy)
     result = profile.further.get("reconstruction" if kind == "given_back" else kind)
@@ -60,13 +82,24 @@ def _of_told_keys(part: KeySetRisk) -> Repair:
     return Repair("", text, records=max(part.unsafe_by_k, part.unsafe_by_risk))
 
 
-def _for_k(part: KeySetRisk, k: float, own: Options) -> Repair:
+class _Asked(NamedTuple):
+    """A limit that a key set does not keep, with what helps to repair it."""
+
+    part: KeySetRisk
+    limit: float
+    own: Options
+    """What a step must be told to look at this key set alone."""
+    agreement: Agreement
+
+
+def _for_k(asked: _Asked) -> Repair:
     """Suppression to k."""
-    return _to_count(part, int(k), own, "")
+    return _to_count(asked, int(asked.limit), "")
 
 
-def _for_risk(part: KeySetRisk, limit: float, own: Options) -> Repair:
+def _for_risk(asked: _Asked) -> Repair:
     """Suppression to the k that a risk asks for, where the sampling probability is the same for all, or to the risk."""
+    part, limit, own, _ = asked
     risk = part.individual
     least = risk_alike(risk)
     if limit < least:
@@ -75,13 +108,14 @@ def _for_risk(part: KeySetRisk, limit: float, own: Options) -> Repair:
     if k is None:
         return _suppression(part, {"risk": limit, **own}, part.unsafe_by_risk, part.unsafe_by_risk, "")
     why = "without weights the file is the whole population, where" if part.table.source == "census" else "here"
-    return _to_count(part, k, own, f"{why} a risk of {limit:g} asks for k = {k}: ")
+    return _to_count(asked, k, f"{why} a risk of {limit:g} asks for k = {k}: ")
 
 
-def _to_count(part: KeySetRisk, k: int, own: Options, why: str) -> Repair:
+def _to_count(asked: _Asked, k: int, why: str) -> Repair:
+    part = asked.part
     unsafe = part.table.sample_count < k
-    needed = _needed(part.table, unsafe, k)
-    repair = _suppression(part, {"k": k, **own}, int(part.table.records[unsafe].sum()), needed.cells, why)
+    needed = _needed(asked.agreement, unsafe, k)
+    repair = _suppression(part, {"k": k, **asked.own}, int(part.table.records[unsafe].sum()), needed.cells, why)
     if needed.without is None or needed.without[0] >= (repair.records or 0):
         return repair
     left, name = needed.without
@@ -89,8 +123,9 @@ def _to_count(part: KeySetRisk, k: int, own: Options, why: str) -> Repair:
     return replace(repair, text=f"{repair.text}; without {name!r} {about}{left:,} would be left, so Recode it first")
 
 
-def _for_rate(part: KeySetRisk, rate: float, own: Options) -> Repair:
+def _for_rate(asked: _Asked) -> Repair:
     """Suppression to the threshold of risk that keeps the rate."""
+    part, rate, own, _ = asked
     risk, needed, table = part.individual, part.threshold, part.table
     least = risk_alike(risk)
     if rate < least or needed is None:
@@ -141,19 +176,19 @@ def _recode_first(part: KeySetRisk, records: int) -> str:
     return "; that is most of the file, so recode first" if records > MOST_SUPPRESSED * part.table.size else ""
 
 
-def _needed(table: KeyTable, unsafe: Bools, k: int | None) -> _Needed:
+def _needed(agreement: Agreement, unsafe: Bools, k: int) -> _Needed:
     """Cells, and the key without which the fewest records are below k.
 
     A record counts on all keys but one those that agree there; if that is k for no key it needs two cells.
     """
-    rows = np.flatnonzero(unsafe)
+    table, rows = agreement.table, np.flatnonzero(unsafe)
     records = int(table.records[rows].sum())
-    if k is None or table.codes.size > MOST_CELLS or not len(rows):
+    if table.codes.size > MOST_CELLS or not len(rows):
         return _Needed(records, None)
     enough = np.zeros(len(rows), dtype=np.bool_)
     fewest: tuple[int, str] | None = None
     for place, name in enumerate(table.keys):
-        there = _agreeing(table, place)[rows] >= k
+        there = agreement.without(place)[rows] >= k
         enough |= there
         left = int(table.records[rows[~there]].sum())
         if fewest is None or left < fewest[0]:
@@ -162,13 +197,3 @@ def _needed(table: KeyTable, unsafe: Bools, k: int | None) -> _Needed:
     two = ~enough & table.complete[rows] & (len(table.keys) > 1)
     cells = records + int(table.records[rows[two]].sum())
     return _Needed(cells, fewest if len(table.keys) > 1 else None)
-
-
-def _agreeing(table: KeyTable, place: int) -> Floats:
-    """By key: the records that agree on all keys but one."""
-    others = [at for at in range(len(table.keys)) if at != place]
-    sizes = [len(table.values[at]) + 1 for at in others]
-    numbers = combined([table.codes[:, at] for at in others], sizes, len(table.codes))
-    group = np.unique(numbers, return_inverse=True)[1]
-    together: Floats = np.bincount(group, weights=table.records).astype(np.float64)[group]
-    return together

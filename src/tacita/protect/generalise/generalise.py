@@ -26,7 +26,7 @@ from tacita.protect.generalise.search import Limits, Problem
 from tacita.protect.recode.hierarchies import Hierarchy
 from tacita.protect.step import Applied, CellStep, Context
 from tacita.risk.attribute.l_diversity import sensitive_names
-from tacita.scenario import Scenario
+from tacita.scenario import KeySet, Scenario
 
 SUPPRESSIONS = ("blank", "remove")
 
@@ -65,8 +65,9 @@ class Generalise(CellStep):
     k: Annotated[
         int | None,
         AtLeast(2),
-        Doc("Every record must share its key with at least k - 1 others; None: the policy's k."),
+        Doc("Every record must share its key with at least k - 1 others; None: the key set's or policy's k."),
     ] = field(default=None, kw_only=True)
+    key_set: Annotated[str, Doc("The key set to make safe, `keys` the main one.")] = field(default="keys", kw_only=True)
     limit: Annotated[
         float,
         Share(),
@@ -170,13 +171,14 @@ class Generalise(CellStep):
     def apply(self, data: Data, context: Context) -> Applied:
         """The data at the levels found."""
         scenario = context.scenario
-        names = self._keys(data, scenario)
+        own = self._key_set(scenario)
+        names = self._keys(data, own.keys)
         sensitive = self._sensitive(data, scenario)
         file = prepared(data, names, self.hierarchies, sensitive, repeated_units(data, scenario))
         if self.recoding != "global":
             check_labels(file)
-        wanted = self._wanted(context, file)
-        with_category = self._keys_with_missing_category(data, scenario)
+        wanted = self._wanted(context, file, own.k)
+        with_category = self._keys_with_missing_category(data, names)
         problem = self._problem(file, wanted, 0.0 if with_category else self.limit)
         # A blank record looks like anybody in the file.
         if self.suppress == "blank" and not problem.judge.whole_file_fulfils(file.raw):
@@ -207,29 +209,41 @@ class Generalise(CellStep):
         gone = {"records": figures["suppressed"], "how": self.suppress}
         return (recoding, Mechanism("suppression", file.keys, gone)) if figures["suppressed"] else (recoding,)
 
-    def _keys(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
+    def _key_set(self, scenario: Scenario) -> KeySet:
+        if self.key_set not in scenario.sets:
+            raise TacitaError(
+                f"key_set must be one of the scenario's, {check.quoted(scenario.sets) or 'which has none'}; got "
+                f"{self.key_set!r}."
+            )
+        return scenario.sets[self.key_set]
+
+    def _keys(self, data: Data, keys: tuple[str, ...]) -> tuple[str, ...]:
         for what in ("hierarchies", "weights"):
             check.columns_exist(f"{what} of {self.kind()!r}", tuple(getattr(self, what)), data.columns)
-            outside = [name for name in getattr(self, what) if name not in scenario.keys]
+            outside = [name for name in getattr(self, what) if name not in keys]
             if outside:
                 raise TacitaError(f"{what} must be of keys of the scenario; {check.quoted(outside)} is not a key.")
-        check_keys(data, scenario.keys)
-        return scenario.keys
+        check_keys(data, keys)
+        return keys
 
-    def _keys_with_missing_category(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
+    def _keys_with_missing_category(self, data: Data, keys: tuple[str, ...]) -> tuple[str, ...]:
         """Keys of which a missing value is a category (not applicable), so that a suppressed record is not hidden."""
         if self.suppress != "blank" or self.limit == 0:
             return ()
-        return tuple(name for name in scenario.keys if "" in data.variable(name).not_applicable)
+        return tuple(name for name in keys if "" in data.variable(name).not_applicable)
 
     def _sensitive(self, data: Data, scenario: Scenario) -> tuple[str, ...]:
         asked = (self.distinct_l, self.entropy_l, self.recursive_l, self.t)
         if all(limit is None for limit in asked):
             return ()
-        return sensitive_names(data, scenario, self.sensitive or None)
+        names = sensitive_names(data, scenario, self.sensitive or None)
+        both = [name for name in names if name in self._key_set(scenario).keys]
+        if both:
+            raise TacitaError(f"a sensitive variable cannot be a key at the same time: {check.quoted(both)}.")
+        return names
 
-    def _wanted(self, context: Context, file: File) -> Requirements:
-        k = context.policy.k if self.k is None else self.k
+    def _wanted(self, context: Context, file: File, own: int | None) -> Requirements:
+        k = self.k or own or context.policy.k
         if k is None:
             raise TacitaError("the policy has no k; pass k=... to say how many records must look alike.")
         size, what = (file.units, "units") if file.units else (file.raw.size, "records")
@@ -281,6 +295,9 @@ class Generalise(CellStep):
         shared = [name for name in scenario.household_variables if name in file.keys]
         if shared and (found.suppressed_records or self.recoding != "global"):
             remarks.append(f"members of a household may now differ in {check.quoted(shared)}")
+        others = [name for name in scenario.sets if name != self.key_set]
+        if others:
+            remarks.append(f"key sets not looked at: {check.quoted(others)}; a step with key_set makes each safe")
         return tuple(remarks)
 
     def _optimality_remark(self, found: Choice) -> str:

@@ -13,9 +13,8 @@ from tacita.keys.table import key_table
 from tacita.measures import kind_of
 from tacita.policy import Policy
 from tacita.result import percent
-from tacita.risk.identity.individual_risk import risk_of_keys
+from tacita.risk.identity.individual_risk import risk_alike, risk_of_keys
 from tacita.risk.identity.reidentification import Reidentification, ThresholdCurve
-from tacita.risk.identity.risk_limits import risk_alike
 from tacita.scenario import KeySet, Scenario
 
 if TYPE_CHECKING:

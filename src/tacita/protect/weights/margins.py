@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,21 +12,51 @@ from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.frame import Coded
+from tacita.keys.source import distinct_keys
 from tacita.protect.weights.totals import cell_totals
 from tacita.protect.weights.units import UnitWeights
 
+CROSS = " x "
+"""What stands between the variables of a crossed margin, and between their categories."""
 AGREE = 1e-6
 """Totals of two variables that differ by a greater share cannot both be met."""
 
 
 class Margin(NamedTuple):
-    """One variable's categories and the totals that they should have."""
+    """One variable's categories, or those of several crossed, and the totals that they should have."""
 
     name: str
     codes: Ints
     """For each row the place of its category, -1 where the value is missing."""
     totals: Floats
     """By category."""
+
+
+def crossed(name: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """The variables of a margin: the one that it names, or those that it crosses, `sex x region`.
+
+    >>> crossed("sex x region", ["sex", "region"]), crossed("a x b", ["a x b"])
+    (('sex', 'region'), ('a x b',))
+    """
+    return (name,) if name in columns else tuple(name.split(CROSS))
+
+
+def categories(name: str, data: Data) -> Coded:
+    """The categories of a margin: those of its variable, or every combination that records have of several."""
+    parts = [data.coded(each) for each in crossed(name, data.columns)]
+    if len(parts) == 1:
+        return parts[0]
+    shown = np.logical_and.reduce([each.codes > 0 for each in parts])
+    codes = np.zeros(len(data), dtype=np.uint32)
+    values: tuple[Any, ...] = ()
+    if shown.any():
+        columns = [each.codes[shown] for each in parts]
+        row, found = distinct_keys(columns, [len(each.values) for each in parts])
+        codes[shown] = row + 1
+        values = tuple(
+            tuple(each.values[code - 1] for each, code in zip(parts, one, strict=True)) for one in found.tolist()
+        )
+    return Coded(codes, values)
 
 
 def all_totals(what: str, given: Any) -> dict[str, dict[str, float]]:
@@ -48,14 +78,17 @@ def _totals(name: str, given: Any) -> dict[str, float]:
 
 
 def _text_of(category: Any) -> str:
-    """A category as text: 1 and 1.0 are the same."""
+    """A category as text: 1 and 1.0 are the same; one of several variables with ` x ` between them."""
+    if isinstance(category, tuple):
+        return CROSS.join(map(_text_of, category))
     return str(int(category)) if isinstance(category, float) and category.is_integer() else str(category)
 
 
 def given_margin(name: str, data: Data, totals: Mapping[str, float]) -> Margin:
     """A variable whose totals were given."""
-    coded = data.coded(name)
+    coded = categories(name, data)
     labels = [_text_of(value) for value in coded.values]
+    check.unique_names(f"categories of {name!r}", labels)
     unknown = sum(label not in totals for label in labels)
     if unknown:
         raise TacitaError(
@@ -74,16 +107,17 @@ def given_margin(name: str, data: Data, totals: Mapping[str, float]) -> Margin:
 
 def original_margin(name: str, data: Data, original: Data, weights: Floats) -> Margin:
     """A variable whose totals are those of the original file, added up where categories were merged since."""
-    if name not in original.columns:
-        raise TacitaError(f"the original has no variable {name!r}; give its totals.")
-    now, was = data.coded(name), original.coded(name)
+    gone = [each for each in crossed(name, data.columns) if each not in original.columns]
+    if gone:
+        raise TacitaError(f"the original has no variable {check.quoted(gone)}; give its totals.")
+    now, was = categories(name, data), categories(name, original)
     known = was.codes > 0
     before = cell_totals(weights[known], was.codes[known].astype(np.int64) - 1, len(was.values))
     target = _targets(name, data, original, now, was)
-    gone = int((target < 0).sum())
-    if gone:
+    left = int((target < 0).sum())
+    if left:
         raise TacitaError(
-            f"no record has {check.counted(gone, 'category', 'categories')} of {name!r} that the original has, "
+            f"no record has {check.counted(left, 'category', 'categories')} of {name!r} that the original has, "
             f"so its total cannot be met; merge categories first."
         )
     totals: Floats = np.zeros(len(now.values))

@@ -22,6 +22,7 @@ from tacita.protect.weights.margins import (
     Margin,
     all_totals,
     check_agreement,
+    crossed,
     design_of,
     given_margin,
     original_margin,
@@ -56,10 +57,11 @@ class Recalibrate(CellStep):
     """Change weights as little as possible so that weighted totals come out as they should.
 
     Sampling, suppression of records, noise and trimming move every estimate; calibration puts those right that users
-    check first. `variables` get the weighted totals of the original file, `totals` those given. Raking (F = exp, never
-    negative) or the linear method (the regression estimator); with `bounds` the nearest weights within them. A record
-    whose value is missing takes no part in that variable's totals. Where all members of every household share one
-    weight they still do: the household's mean stands for each of them (Lemaître and Dufour 1987).
+    check first. `variables` get the weighted totals of the original file, `totals` those given; `"sex x region"` is the
+    margin of every combination of both. Raking (F = exp, never negative) or the linear method (the regression
+    estimator); with `bounds` the nearest weights within them. A record whose value is missing takes no part in that
+    variable's totals. Where all members of every household share one weight they still do: the household's mean stands
+    for each of them (Lemaître and Dufour 1987).
 
     Deville and Särndal (1992), Calibration estimators in survey sampling. JASA 87, 376-382.
 
@@ -73,12 +75,16 @@ class Recalibrate(CellStep):
     selects_itself: ClassVar[bool] = True
 
     variables: Annotated[
-        tuple[str, ...], Doc("Variables whose weighted totals should be those of the original file.")
+        tuple[str, ...],
+        Doc("Variables whose weighted totals should be those of the original file; crossed: 'sex x region'."),
     ] = ()
     totals: Annotated[
         Mapping[str, Mapping[str, float]],
         Shape("table of totals by category, by variable", all_totals),
-        Doc("By variable the total of each category, as {'sex': {'f': 5000, 'm': 4800}}."),
+        Doc(
+            "By variable the total of each category, as {'sex': {'f': 5000, 'm': 4800}}; crossed: {'sex x region': "
+            "{'f x north': 900, ...}}."
+        ),
     ] = field(default_factory=dict)
     method: Annotated[str, OneOf(METHODS), Doc("Raking, whose weights are never negative, or the linear method.")] = (
         "raking"
@@ -101,8 +107,7 @@ class Recalibrate(CellStep):
             raise TacitaError(f"give each variable once, in variables or in totals; got {check.quoted(both)} in both.")
         if self.strata:
             raise TacitaError(
-                "recalibrate meets totals of the whole file; name the strata among its variables, or a variable that "
-                "combines both."
+                "recalibrate meets totals of the whole file; cross the strata with its variables, as 'region x sex'."
             )
 
     @property
@@ -112,7 +117,8 @@ class Recalibrate(CellStep):
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with calibrated weights: totals of all records, met by changing the weights of those of `only`."""
-        names = present(self, (*self.variables, *self.totals), data)
+        names = (*self.variables, *self.totals)
+        present(self, tuple(dict.fromkeys(part for name in names for part in crossed(name, data.columns))), data)
         given = unit_weights(self, self.weight, (), data, context)
         before = _original_weights(given.name, context.original) if self.variables else np.empty(0)
         margins = [original_margin(name, data, context.original, before) for name in self.variables]

@@ -26,6 +26,9 @@ from tacita.scenario import Scenario
 if TYPE_CHECKING:
     from tacita.risk.population.latent.fit import LatentModel
 
+ALIKE = 1e-9
+"""Sampling probabilities that differ by less are one."""
+
 
 class Spread(NamedTuple):
     """Minimum, quartiles, mean and maximum."""
@@ -253,6 +256,47 @@ def risk_verdicts(risk: Any, limited: Any, words: str) -> tuple[Verdict, ...]:
     found = check.counted(count, "record") if count else "no record"
     why = f"{found} above {words} of {limited.limit:g}"
     return (Verdict(limited.name, limited.limit, count, count == 0, why),)
+
+
+# What a limit asks of counts.
+
+
+def least_count(risk: IndividualRisk, limit: float) -> int | None:
+    """The least f for which a record keeps a limit of individual risk; None where that depends on more than f.
+
+    Without weights risk is 1/f, so that 0.1 asks for 10 records; with weights of their own records need different f.
+    """
+    p, attack = risk.table.sampling_probability, risk.attack
+    if risk.by_record or risk.table.source == "register" or np.ptp(p) > ALIKE or np.ptp(attack) > ALIKE:
+        return None
+
+    def kept(f: int) -> bool:
+        return float(_risk_like(risk, np.array([float(f)]), p[:1])[0] * attack[0]) <= limit
+
+    high = 1
+    while not kept(high):
+        if high > 2**40:
+            return None
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if kept(middle) else (middle, high)
+    return high
+
+
+def risk_alike(risk: IndividualRisk) -> float:
+    """The risk of every record if all keys were missing: no suppression or recoding brings it lower."""
+    table = risk.table
+    total = float((table.records / table.sampling_probability).sum())
+    f = np.array([float(table.units)])
+    p = np.minimum(1.0, f / max(total * table.units / table.size, 1.0))
+    # Of a record that nobody is less likely to try.
+    return float(_risk_like(risk, f, p)[0]) * float(risk.attack.min(initial=1.0))
+
+
+def _risk_like(risk: IndividualRisk, f: Floats, p: Floats) -> Floats:
+    return risk_of_counts(f, p, risk.method if risk.quantile is None else "exact", risk.quantile)
 
 
 @measure(needs="keys", figure="risk_histogram")
