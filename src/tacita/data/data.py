@@ -16,6 +16,7 @@ from tacita import check, frame
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.check import TacitaError
 from tacita.frame import Coded, Frame
+from tacita.frame.native import refuse_objects
 from tacita.mechanism import Mechanism
 
 Scale = Literal["nominal", "ordinal", "numeric"]
@@ -153,6 +154,7 @@ class Data:
             from tacita.data.files import read
 
             return cls.of(read(source), variables)
+        refuse_objects(source)
         return cls(frame.from_native(source), variables or {}, native=source)
 
     @property

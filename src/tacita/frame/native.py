@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import narwhals as nw
+import polars as pl
 
 from tacita.arrays import Ints
+from tacita.check import TacitaError
 
 
 def native_rows(native: Any, rows: Ints) -> Any:
@@ -17,3 +19,9 @@ def native_rows(native: Any, rows: Ints) -> Any:
     ['m', 'm']
     """
     return nw.from_native(native, eager_only=True)[rows, :].to_native()
+
+
+def refuse_objects(native: Any) -> None:
+    """An error for a Polars frame with a column of objects: all that is handed out of them is where they lie."""
+    if isinstance(native, pl.DataFrame) and pl.Object in native.dtypes:
+        raise TacitaError("columns of objects cannot be read; make them all text or all numbers.")
