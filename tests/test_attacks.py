@@ -1,6 +1,7 @@
 """Files that were called SAFE when they were attacked with what else they show: one test for each way."""
 
 from datetime import date, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import polars as pl
 import pytest
 
 import tacita as tc
-from tacita.risk.release.reconstruction.told import UNKNOWN, log_chance_of_ranges, refined, told_ranges
+from tacita.risk.release.reconstruction.told import UNKNOWN, log_chance_of_ranges, refined, seen_apart, told_ranges
 
 K = tc.Policy(k=3, risk=None, rate=None)
 WHO = tc.Scenario(keys=["age", "sex"])
@@ -78,6 +79,30 @@ def test_ranges_are_those_of_plain_loops(seed: int) -> None:
             grown, together = not more <= together, together | more
         same = {other for other in spans if told[other] == told[value] and classes[other] == classes[value]}
         assert value not in spans or same == together
+    seen = seen_apart(classes, told, original, number)
+    for released in set(classes.tolist()):
+        here = [value for value in spans if classes[value] == released]
+        parts = [
+            sorted({told[value] for value in here}, key=lambda part: min(spans[v][0] for v in here if told[v] == part))
+        ]
+        joined = [[part] for part in parts[0]]
+        changed = True
+        while changed:
+            changed = False
+            for at in range(len(joined) - 1):
+                left, right = (
+                    sorted(number[np.isin(told[original], each) & (classes[original] == released)])
+                    for each in joined[at : at + 2]
+                )
+                steps = [b - a for side in (left, right) for a, b in pairwise(side)]
+                if right[0] - left[-1] <= max(steps, default=0.0):
+                    joined[at : at + 2] = [joined[at] + joined[at + 1]]
+                    changed = True
+                    break
+        for one in here:
+            for other in here:
+                together = any(told[one] in each and told[other] in each for each in joined)
+                assert (seen[one] == seen[other]) == together
     finer = refined(classes, told)
     if finer.max() == classes.max():
         assert log_chance_of_ranges(classes, told, original) == pytest.approx(0.0, abs=1e-9)
@@ -129,6 +154,19 @@ def test_columns_at_random_say_nothing_beside_another_key() -> None:
     assert alarms <= 0.05 * 200
 
 
+def test_measurements_that_differ_between_groups_tell_no_group() -> None:
+    """That no self-employed has an income of 0 says nothing of the others, whose incomes all differ."""
+    draw = np.random.default_rng(8)
+    status = draw.integers(0, 4, 600)
+    income = np.round(draw.lognormal(9 + 0.4 * status, 0.6), 2)
+    income[(status > 0) & (draw.random(600) < 0.4)] = 0.0
+    file = people().with_columns(status=pl.Series([f"s{each}" for each in status]), income=pl.Series(income))
+    steps = [tc.Recode("status", mapping={f"s{at}": "s" for at in range(4)}), tc.RandomOrder()]
+    release = tc.Plan(steps).apply(file, tc.Scenario(keys=["status", "sex"]), K, seed=SEED)
+    found = release.assess().further["reconstruction"]
+    assert (found.finer, found.beside, release.safe) == ({}, {}, True)
+
+
 def born(ages: pl.Series) -> list[date]:
     draw = np.random.default_rng(6)
     return [date(2020, 1, 1) - timedelta(days=int(age * 365.25 + draw.integers(0, 365))) for age in ages]
@@ -168,7 +206,7 @@ def test_columns_that_nothing_reads_are_not_assessed(values: pl.Expr) -> None:
 def test_objects_are_refused_in_one_sentence() -> None:
     """What Polars hands out of a column of objects is where they lie in memory; a release went out with that."""
     objects = pl.Series("more", [{1, age} for age in people()["age"].to_list()], dtype=pl.Object)
-    with pytest.raises(tc.TacitaError, match="column 'more' holds objects; make it all text or all numbers"):
+    with pytest.raises(tc.TacitaError, match="columns of objects cannot be read; make them all text or all numbers"):
         tc.Plan([]).apply(pl.DataFrame({"age": people()["age"], "more": objects}), tc.Scenario(keys=["age"]), K)
 
 
@@ -263,3 +301,18 @@ def test_a_file_in_its_order_is_held_against_its_original_whatever_was_done(step
     released = tc.Plan([step]).apply(people(), tc.Scenario(keys=["sex"]), seed=SEED).data.table
     found = tc.assess(released, tc.Scenario(keys=["sex"]), K, original=people())
     assert "in the same order" not in str(found.not_assessed)
+
+
+@pytest.mark.parametrize("role", ["household", "person", "identifiers"])
+def test_a_class_is_one_whatever_it_is_declared_to_be(role: str) -> None:
+    """Ages under new numbers, declared to number households, told everybody's age, and were left aside."""
+    ages = people(900).with_columns(number=pl.col("age"))
+    roles: dict[str, Any] = {role: ["number"] if role == "identifiers" else "number"}
+    plan = tc.Plan([tc.Recode("age", breaks=[30, 60]), tc.NewIdentifiers("number"), tc.RandomOrder()])
+    who = tc.Scenario(keys=["age", "sex", "region"], **roles)
+    release = plan.apply(ages, who, tc.Policy(k=2, risk=None, rate=None), seed=SEED)
+    assert "'number' tells it more finely" in str(release.assess().cautions) and not release.safe
+    # Numbers of households of some size are what they are said to be.
+    homes = ages.with_columns(number=pl.int_range(pl.len()) // 5)
+    kept = plan.apply(homes, tc.Scenario(keys=["age", "sex"], **roles), K, seed=SEED)
+    assert kept.safe

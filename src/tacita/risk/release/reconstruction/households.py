@@ -99,7 +99,8 @@ def _leaks_by_group_totals(files: Files, protected: Protected) -> Iterator[Leak]
         codes, y = files.codes(group), files.numbers(name)
         assert codes is not None and y is not None
         for what, total in (("the total", y), ("the mean", y * np.bincount(codes)[codes])):
-            slack = 0.5 * files.unit(name) * (np.bincount(codes)[codes] if what == "the mean" else 1.0)
+            rounding = 0.5 * files.unit(name)
+            slack = rounding * (np.bincount(codes)[codes].astype(np.float64) if what == "the mean" else 1.0)
             known = judged(protected, _total_less_others(codes, total, protected), 2 * len(pairs), slack)
             if known is not None:
                 how = f"{name!r} as {what} of the records with the same {group!r}, less what the others show"

@@ -44,6 +44,8 @@ from tacita.scenario import Scenario
 
 SHOWN_REPAIRS = 3
 """So many repairs are named beside the verdict."""
+MOST_TOGETHER = 8
+"""Records of one household or person on average, at most; what has more, and of unlike people, is a class."""
 SHOWN_LEAKS = 20
 """Leaks that are printed; the others are counted."""
 
@@ -304,9 +306,10 @@ def reconstruction(
     told = tuple(totals(files, each, found) for each in chosen)
     ordered = sorted(found, key=lambda each: (-each.right, len(each.columns)))
     progress(0.98, "finer classes")
-    finer = finer_columns(files, chosen, scenario.all_keys, _declared(scenario))
-    narrowed = narrowing_columns(files, chosen, scenario.all_keys, _declared(scenario))
-    beside = beside_another_key(files, chosen, scenario.all_keys, _declared(scenario), finer)
+    keys, aside = scenario.all_keys, _declared(files, scenario)
+    finer = finer_columns(files, chosen, keys, aside)
+    narrowed = narrowing_columns(files, chosen, keys, aside)
+    beside = beside_another_key(files, chosen, keys, aside, finer)
     cautions = (*cautions, *determined_cautions(chosen, finer))
     cautions = (*cautions, *new_records_caution(len(released) - len(files)))
     in_order = other_order(original, released, unit)
@@ -316,9 +319,24 @@ def reconstruction(
     )
 
 
-def _declared(scenario: Scenario) -> set[str]:
-    """Columns of which the scenario says that they identify persons or households."""
-    return {*scenario.identifiers, *(name for name in (scenario.household, scenario.person) if name is not None)}
+def _declared(files: Files, scenario: Scenario) -> set[str]:
+    """Columns of which the scenario says that they identify persons or households, and that look like it."""
+    named = {*scenario.identifiers, *filter(None, (scenario.household, scenario.person))}
+    return {name for name in named if name in files.columns and not _is_class(files, name, scenario.all_keys)}
+
+
+def _is_class(files: Files, name: str, keys: Sequence[str]) -> bool:
+    """Whether a column is one of classes whatever it is declared to be: many records in each, of different people."""
+    codes, different = files.codes(name), files.distinct(name)
+    if codes is None or different * MOST_TOGETHER > len(files):
+        return False
+    for key in (each for each in keys if each in files.columns and each != name):
+        own = files.codes(key)
+        assert own is not None
+        pairs = np.unique(codes * (files.distinct(key) + 1) + own) // (files.distinct(key) + 1)
+        if (np.bincount(pairs, minlength=different + 1)[1:] > 1).mean() > 0.5:
+            return True
+    return False
 
 
 def files_of(original: Data, released: Data, scenario: Scenario, unit: str | None = None, rules: Any = ()) -> Files:

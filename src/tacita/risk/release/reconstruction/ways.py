@@ -21,6 +21,7 @@ from tacita.risk.release.reconstruction.told import (
     log_chance,
     log_chance_of_ranges,
     refined,
+    seen_apart,
     told_classes,
     told_ranges,
 )
@@ -28,6 +29,8 @@ from tacita.risk.release.reconstruction.views import views_of
 
 LOOKED_AT = (2_000, 20_000)
 """Records that a way is tried on before the whole file."""
+MANY_ALONE = 0.25
+"""The share of records with a value of their own, from which on a column is taken for a measurement."""
 FEW_NUMBERS = 5
 """So many different numbers have an order that says more than that they are equal or not."""
 
@@ -81,21 +84,38 @@ def _told_by_way(way: Way, merged: Merged, level: float) -> Ints | None:
     if way.ordered and len(merged.classes) > len(merged.rows) / 2:
         # Where most records have an original value of their own, no order is more than chance.
         return None
-    for size in (*(size for size in LOOKED_AT if size < len(merged.rows) / 2), len(merged.rows)):
-        some = slice(None) if size == len(merged.rows) else np.linspace(0, len(merged.rows) - 1, size).astype(np.int64)
-        rows, original = merged.rows[some], merged.original[some]
-        if way.there is not None:
-            there = way.there[rows]
-            rows, original = rows[there], original[there]
-        values = way.values[rows]
-        told = (told_ranges if way.ordered else told_classes)(merged.classes, original, values)
+    there = slice(None) if way.there is None else way.there[merged.rows]
+    every, all_values = merged.original[there], way.values[merged.rows[there]]
+    if not way.ordered:
+        all_values = _shared(all_values.astype(np.int64))
+    for size in (*(size for size in LOOKED_AT if size < len(every) / 2), len(every)):
+        some = slice(None) if size == len(every) else np.linspace(0, len(every) - 1, size).astype(np.int64)
+        original, values = every[some], all_values[some]
+        told = _told(way, merged, original, values)
         finer = refined(merged.classes, told)
-        if finer.max() == merged.classes.max() and (size == len(merged.rows) or (told != UNKNOWN).all()):
+        if finer.max() == merged.classes.max() and (size == len(every) or (told != UNKNOWN).all()):
             # More records only join more values.
             return None
     chance = (
         log_chance_of_ranges(merged.classes, told, original)
         if way.ordered
-        else log_chance(merged.classes, told, original, values)
+        else log_chance(merged.classes, told, original, values.astype(np.int64))
     )
     return finer if chance <= level else None
+
+
+def _shared(codes: Ints) -> Ints:
+    """Codes of some records; where many have a value of their own, these are one: nobody sees what they stand for.
+
+    Incomes that only one record has tell nothing by being different, even though nobody of a group has none.
+    """
+    alone = (np.bincount(codes, minlength=1) == 1)[codes]
+    return np.where(alone, int(codes.max()) + 1, codes) if alone.any() and alone.mean() > MANY_ALONE else codes
+
+
+def _told(way: Way, merged: Merged, original: Ints, values: Ints | Floats) -> Ints:
+    """By merged original value the class that one way tells for certain."""
+    if way.ordered:
+        told = told_ranges(merged.classes, original, values.astype(np.float64))
+        return seen_apart(merged.classes, told, original, values.astype(np.float64))
+    return told_classes(merged.classes, original, values.astype(np.int64))
