@@ -157,11 +157,28 @@ def select(order: Ints, points: Floats, j: int, first: int, last: int, middle: i
 @compiled
 def _by_row(order: Ints, points: Floats, first: int, last: int) -> None:
     """Put the points of a leaf in the order of the caller, so that the lowest row comes first among equal points."""
-    place = np.argsort(order[first:last], kind="mergesort")
-    rows, values = order[first:last].copy(), points[first:last].copy()
-    for i in range(last - first):
-        order[first + i] = rows[place[i]]
-        points[first + i] = values[place[i]]
+    # A heap of our own, the greatest on top: NumPy's sort takes seconds to compile.
+    count = last - first
+    for start in range(count // 2 - 1, -1, -1):
+        _sift_down(order, points, first, start, count)
+    for end in range(count - 1, 0, -1):
+        _swap(order, points, first, first + end)
+        _sift_down(order, points, first, 0, end)
+
+
+@compiled
+def _sift_down(order: Ints, points: Floats, first: int, place: int, end: int) -> None:
+    """Bring an entry of a heap that begins at `first` down until none below it is greater."""
+    while True:
+        child = 2 * place + 1
+        if child >= end:
+            return
+        if child + 1 < end and order[first + child + 1] > order[first + child]:
+            child += 1
+        if order[first + child] <= order[first + place]:
+            return
+        _swap(order, points, first + place, first + child)
+        place = child
 
 
 def count_within(tree: Tree, centre: Floats, reach: Floats) -> Ints:

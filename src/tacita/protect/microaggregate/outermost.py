@@ -77,15 +77,45 @@ def _fill(outer: Outermost, columns: Floats, groups: Ints, count: int, centre: F
             distance[found, 0], row[found] = distance_at(columns, i, centre, metric), i
             found += 1
     size = min(count, max(FEWEST, int(count * SHARE)))
-    # A loop of our own: NumPy's partition takes longer to compile than all the rest.
+    # Loops of our own: NumPy's partition and sort take longer to compile than all the rest.
     select(row, distance, 0, 0, count - 1, count - size)
     outer.limit[0] = 0.0 if size == count else distance[count - size, 0]
-    outside = np.flatnonzero(distance[:, 0] >= outer.limit[0])
-    order = outside[np.argsort(-distance[outside, 0], kind="mergesort")]
-    for i in range(len(order)):
-        outer.row[i], outer.distance[i] = row[order[i]], distance[order[i], 0]
+    length = 0
+    for i in range(count):
+        if distance[i, 0] >= outer.limit[0]:
+            outer.row[length], outer.distance[length] = row[i], distance[i, 0]
+            length += 1
+    _sort_falling(outer.distance, outer.row, length)
     outer.centre[:] = centre
-    outer.counts[FIRST], outer.counts[LENGTH], outer.counts[LOOKED] = 0, len(order), 0
+    outer.counts[FIRST], outer.counts[LENGTH], outer.counts[LOOKED] = 0, length, 0
+
+
+@compiled
+def _sort_falling(distance: Floats, row: Ints, length: int) -> None:
+    """Put the first so many distances into falling order, with their rows; a heap whose top is the least."""
+    for start in range(length // 2 - 1, -1, -1):
+        _sift_down(distance, row, start, length)
+    for end in range(length - 1, 0, -1):
+        distance[0], distance[end] = distance[end], distance[0]
+        row[0], row[end] = row[end], row[0]
+        _sift_down(distance, row, 0, end)
+
+
+@compiled
+def _sift_down(distance: Floats, row: Ints, start: int, end: int) -> None:
+    """Bring an entry of the heap down until none below it is less."""
+    place, least, of = start, distance[start], row[start]
+    while True:
+        child = 2 * place + 1
+        if child >= end:
+            break
+        if child + 1 < end and distance[child + 1] < distance[child]:
+            child += 1
+        if distance[child] >= least:
+            break
+        distance[place], row[place] = distance[child], row[child]
+        place = child
+    distance[place], row[place] = least, of
 
 
 @compiled
