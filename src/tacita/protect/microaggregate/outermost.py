@@ -86,7 +86,8 @@ def _fill(outer: Outermost, columns: Floats, groups: Ints, count: int, centre: F
             outer.row[length], outer.distance[length] = row[i], distance[i, 0]
             length += 1
     _sort_falling(outer.distance, outer.row, length)
-    outer.centre[:] = centre
+    for j in range(centre.shape[1]):
+        outer.centre[0, j] = centre[0, j]
     outer.counts[FIRST], outer.counts[LENGTH], outer.counts[LOOKED] = 0, length, 0
 
 

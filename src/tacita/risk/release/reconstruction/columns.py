@@ -368,11 +368,24 @@ def _leak(
     if names == (search.files.household,) and words == repr(names[0]):
         how, repair = f"housemates ({words}) who show it", "suppress it for all members of a household"
         return leak(protected, "housemates", names, how, repair, *known)
-    return leak(protected, "columns", names, words, _repair(protected, names), *known)
+    repair = _repair(protected, names, bool((known[1] & ~protected.suppressed).any()))
+    return leak(protected, "columns", names, words, repair, *known)
 
 
-def _repair(protected: Protected, names: tuple[str, ...]) -> str:
-    if len(names) == 1:
-        return f"suppress {names[0]!r} in the same records, coarsen it or remove it"
+WAYS = {
+    "transition": "exchange it together with {} (Pram with together=True), or in strata of it",
+    "synthesis": "name a rule for it and {} (Synthesise with rules)",
+    "swapping": "swap it within groups of {}, or carry {} along",
+}
+"""What repairs, by how values were perturbed, that logic tells those that came out impossible."""
+
+
+def _repair(protected: Protected, names: tuple[str, ...], changed: bool) -> str:
+    """What to do about cells that some columns tell; `changed`: some of them show a wrong value."""
     listed = " or ".join(map(repr, names))
+    way = WAYS.get(protected.perturbed_by) if changed else None
+    if way is not None:
+        return f"{way.format(*2 * [' and '.join(map(repr, names))])}, or coarsen {'it' if len(names) == 1 else 'one'}"
+    if len(names) == 1:
+        return f"suppress {listed} in the same records, coarsen it or remove it"
     return f"suppress {listed} in the same records, or coarsen one of them"
