@@ -73,9 +73,7 @@ def tally(group: Ints, value: Ints, codes: int) -> Tally:
     return _tally_of_cells(*np.unique(combined, return_counts=True), codes)
 
 
-def tally_of_groups(
-    key: Ints, place: Places, keys: Ints, protected: Protected, shown: Ints | None = None
-) -> Tally:
+def tally_of_groups(key: Ints, place: Places, keys: Ints, protected: Protected, shown: Ints | None = None) -> Tally:
     """The tally of the groups that some keys name, of all rows that have a released value.
 
     `key` is by row, and so is `shown`, the released value, unless these are all rows of the file.

@@ -43,9 +43,7 @@ def leaks_of_suppressed(
         remaining[leak.variable][leak.right_cells] = False
     largest, searching = 3 if threes else 2, part(progress, 0.1, 0.9)
     late = None if touched is None else touched[files.released_rows]
-    found += column_leaks(
-        files, variables, remaining, largest=largest, aside=aside, touched=late, progress=searching
-    )
+    found += column_leaks(files, variables, remaining, largest=largest, aside=aside, touched=late, progress=searching)
     found += housemate_leaks(files, variables, remaining)
     for leak in found:
         if not aside & set(leak.columns):
