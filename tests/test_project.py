@@ -201,6 +201,7 @@ def test_an_accepted_one_says_that_it_is_not_for_publication(home: Path, unsafe:
         "README.txt",
         "codebook.csv",
         "data.csv",
+        "methods.json",
     ]
     said = (bad / "not_for_publication" / "README.txt").read_text()
     assert said.startswith("NOT FOR PUBLICATION: this release does not keep the policy of the office.\nNOT SAFE under")

@@ -260,6 +260,7 @@ def test_what_is_saved(tmp_path: Path) -> None:
         "not_for_publication/codebook.csv",
         "not_for_publication/data.csv",
         "not_for_publication/data.parquet",
+        "not_for_publication/methods.json",
     ]
     assert tc.read(folder / "not_for_publication" / "data.csv").table.equals(release.data.table)
     assert tc.Plan.load(folder / "internal" / "plan.toml") == plan
@@ -524,3 +525,41 @@ def test_what_is_no_plan_or_no_folder_is_said(call: Any, message: str) -> None:
 def test_a_name_that_the_system_refuses_is_said(tmp_path: Path) -> None:
     with pytest.raises(TacitaError, match=r"^folder 'x+' could not be written \(.*\); nothing was changed\.$"):
         tc.Plan().apply(PEOPLE, WHO).save(tmp_path / ("x" * 5000))
+
+
+@pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
+def test_what_analysts_may_know_lies_beside_the_data(tmp_path: Path) -> None:
+    """Methods, amounts and rates of what is still there; neither seed, nor values, nor what the office alone knows."""
+    survey = tc.household_survey(200, population=4000)
+    plan = tc.Plan(
+        [
+            tc.Noise("income", 0.25, method="correlated", only="age >= 20"),
+            tc.Microaggregate("weight", k=4),
+            tc.RandomSwap("marital", rate=0.125, within="region"),
+            tc.Pram("citizenship", strata="region"),
+            tc.Round("size", base=2),
+            tc.Remove(["person", "size"]),
+            tc.Sample(share=0.9),
+        ]
+    )
+    seed = 0x1234567890ABCDEF1234567890ABCDEF
+    folder = plan.apply(survey.data, survey.scenario, seed=seed).save(tmp_path / "out", accept_unsafe="a test")
+    text = (folder / "not_for_publication" / "methods.json").read_text("utf-8")
+    told = {(each["kind"], *each["variables"]): each for each in json.loads(text)["methods"]}
+    assert set(told) == {
+        ("noise", "income"), ("microaggregation", "weight"), ("swapping", "marital"), ("transition", "citizenship"),
+        ("sampling", "weight"),
+    }  # fmt: skip
+    assert told["noise", "income"]["parameters"] == {"method": "correlated", "amount": 0.25, "only": "some records"}
+    assert told["noise", "income"]["what"].startswith("noise of 'income' (method = 'correlated', amount = 0.25")
+    assert told["microaggregation", "weight"]["parameters"]["k"] == 4
+    assert told["swapping", "marital"]["parameters"]["rate"] == 0.125
+    assert told["sampling", "weight"]["parameters"]["share"] == 0.9
+    assert not {"matrix", "categories", "stratum"} & set(told["transition", "citizenship"]["parameters"])
+    hidden = [f"{seed:x}", str(seed), "age >= 20", "seed", "swapped", *survey.data.table["region"].unique()]
+    assert not [each for each in hidden if each in text]
+
+
+def test_where_nothing_was_done_there_is_no_file_of_methods(tmp_path: Path) -> None:
+    folder = tc.Plan().apply(PEOPLE, WHO).save(tmp_path / "out", accept_unsafe="a test")
+    assert not list(folder.rglob("methods.json"))

@@ -21,7 +21,7 @@ BLANKED = ("columns", "copy", "housemates")
 """Leaks by values of records, which can be blanked; not sums, functions, relations and order."""
 FEW_CATEGORIES = 20
 """So many values, or a tenth of the records, can be categories; more are not."""
-MOST_ROUNDS = 40
+MOST_ROUNDS = 80
 """Attacks after which closing gives up, and says what is still open."""
 PAIRS, WHOLE, THREES = range(3)
 """What a file is attacked with: its columns alone and in pairs; everything, as the release is assessed; and, if leaks
@@ -82,18 +82,23 @@ def closed(
     """
     cells, left_out, attack = first, scope.fixed - {scope.scenario.household}, PAIRS
     open_leaks: tuple[str, ...] = ()
+    touched: Bools | None = None
     for number in range(MOST_ROUNDS):
         step = halving(progress, number)
-        found = closing_cells(data.blanked(cells), scope, tuple(cells), attack, left_out, step)
+        found = closing_cells(data.blanked(cells), scope, tuple(cells), attack, left_out, step, touched)
         if found.cells:
+            before = cells
             try:
                 cells = make_safe(joined(cells, found.cells))
             except TacitaError:
                 # Under rules by which nobody hides behind another's blank, not every further blank can be made safe.
                 break
-            attack = min(attack, WHOLE)
+            attack, touched = min(attack, WHOLE), newly_blanked(before, cells)
+        elif touched is not None and attack != PAIRS:
+            # Nothing is told where cells were blanked of late: now everywhere. Pairs are part of what follows.
+            touched = None
         elif attack != WHOLE and not found.revealing <= left_out:
-            left_out |= found.revealing
+            left_out, touched = left_out | found.revealing, None
         elif attack == WHOLE:
             open_leaks, left_out, attack = found.open_leaks, left_out | found.revealing, THREES
             if not open_leaks:
@@ -101,27 +106,35 @@ def closed(
         elif attack == THREES:
             return cells, open_leaks
         else:
-            attack = WHOLE
+            attack, touched = WHOLE, None
     unchangeable = replace(scope, free=np.zeros_like(scope.free))
     return cells, closing_cells(data.blanked(cells), unchangeable, tuple(cells), WHOLE, left_out, progress).open_leaks
 
 
 def closing_cells(
-    released: Data, scope: Scope, names: tuple[str, ...], attack: int, left_out: frozenset[str], progress: Progress
+    released: Data,
+    scope: Scope,
+    names: tuple[str, ...],
+    attack: int,
+    left_out: frozenset[str],
+    progress: Progress,
+    touched: Bools | None = None,
 ) -> Closing:
     """What to blank in a file so that an attack does not give suppressed cells of some columns back.
 
     Where housemates show a value it is blanked for the whole household; where another column of the record tells it,
-    that column is blanked there, unless it is the weight, an identifier, a stratum or a measurement.
+    that column is blanked there, unless it is the weight, an identifier, a stratum or a measurement. Where only some rows
+    were `touched` since the last time, what tells a cell there is looked for, with columns alone.
     """
     cells: dict[str, Bools] = {}
     open_leaks: dict[str, None] = {}
     revealing: set[str] = set()
-    found = (
-        _by_everything(released, scope, names, progress)
-        if attack == WHOLE
-        else leaks_of_suppressed(scope.original, released, scope.scenario, names, left_out, attack == THREES, progress)
-    )
+    if attack == WHOLE and touched is None:
+        found = _by_everything(released, scope, names, progress)
+    else:
+        aside = frozenset() if attack == WHOLE else left_out
+        threes = attack != PAIRS
+        found = leaks_of_suppressed(scope.original, released, scope.scenario, names, aside, threes, touched, progress)
     for leak, rows in found:
         column, blanked = _repair(leak, rows, released, scope, names)
         if blanked.any():
@@ -180,6 +193,13 @@ def joined(cells: Cells, more: Cells) -> dict[str, Bools]:
     for name, where in more.items():
         both[name] = both[name] | where if name in both else where
     return both
+
+
+def newly_blanked(before: Cells, cells: Cells) -> Bools:
+    """By row whether a cell is blanked that was not before."""
+    fresh = [where & ~before[name] if name in before else where for name, where in cells.items()]
+    found: Bools = np.logical_or.reduce(fresh)
+    return found
 
 
 def closing_remarks(counts: Mapping[str, int], open_leaks: tuple[str, ...]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import importlib
 import json
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from tacita.data.atomic import INTERNAL, NOT_FOR_PUBLICATION, OFFICE_ONLY, new_f
 from tacita.data.ddi import ddi_codebook
 from tacita.data.description import described
 from tacita.data.files import write
+from tacita.mechanism import Mechanism
 from tacita.protect.recode.regroup import text_of
 from tacita.release.public_account import public_notes
 
@@ -39,6 +40,10 @@ MATRICES = "transition_matrices.json"
 MATRICES_NOTE = (
     "by which probabilities categories were exchanged; tacita corrected, or corrected_table, takes this file"
 )
+METHODS = "methods.json"
+METHODS_NOTE = "what was done to the values of this file, for those who analyse it; in the order in which it was done"
+IN_MATRICES = ("matrix", "categories", "stratum")
+"""Parameters that are told with transition matrices only, where they still fit."""
 NOT_PUBLIC = "NOT FOR PUBLICATION: this release does not keep the policy of the office."
 
 
@@ -75,6 +80,7 @@ def write_release(
         notes = public_notes(release.changes, file, len(release.original))
         _text(data / DDI, ddi_codebook(file, DDI_TITLE, notes=notes).rstrip("\n"))
         _write_matrices(release, data)
+        _write_methods(release, data)
         internal = private_folder(beside / INTERNAL)
         _write_internal(release, internal, accepted, remarks)
         for edition, page in pages.items():
@@ -106,6 +112,24 @@ def _write_matrices(release: Release, folder: Path) -> None:
     public = public_matrices(release)
     if public:
         _text(folder / MATRICES, json.dumps({"note": MATRICES_NOTE, "mechanisms": public}, indent=2))
+
+
+def _write_methods(release: Release, folder: Path) -> None:
+    """Write what each step says may be told of what it did to released values: methods, amounts and rates, no seed."""
+    told = [known for change in release.changes for each in change.public for known in _told(release, each)]
+    if told:
+        _text(folder / METHODS, json.dumps({"note": METHODS_NOTE, "methods": told}, indent=2))
+
+
+def _told(release: Release, mechanism: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """One mechanism for data users, if it is about released variables or about records."""
+    names = [name for name in mechanism["variables"] if name in release.data.columns]
+    parameters = {
+        name: value for name, value in mechanism["parameters"].items() if name not in IN_MATRICES and value is not None
+    }
+    if names or not mechanism["variables"]:
+        said = Mechanism(mechanism["kind"], tuple(names), parameters, mechanism["perturbs"])
+        yield {"what": str(said), **said.to_dict()}
 
 
 def _still_fits(release: Release, mechanism: Mapping[str, Any], later: Sequence[Changes]) -> bool:

@@ -134,23 +134,37 @@ def with_two_way_terms(data: Any, synthetic: Any, who: tc.Scenario, names: list[
 
 @pytest.mark.parametrize("survey", SURVEYS)
 def test_a_regression_hardly_tells_synthetic_files_from_the_original(survey: str) -> None:
-    """The ratio to what is expected of the right model is at most 3 on main effects and on every pair of variables.
+    """The ratio to what is expected of the right model is at most 3 on main effects and two-way terms, and by pair.
 
-    Over five copies on average: of a hundred pairs with few cells some are above 3 once by chance.
+    In the order that is usual, over five copies: single pairs of single copies may be above 3 once by chance.
     """
     data, scenario = SURVEYS[survey].data, SURVEYS[survey].scenario
     apart = {*scenario.identifiers, scenario.household, scenario.person}
     names = [name for name in data.columns if name not in apart][:14]
-    release = tc.Plan([tc.Synthesise(names, given=(), copies=5)]).apply(data, scenario, seed=2024).data
+    file = data.without([name for name in data.columns if name not in names])
+    who = tc.Scenario(keys=names[:2])
+    release = tc.Plan([tc.Synthesise(given=(), copies=5)]).apply(file, who, seed=2024).data
     copies = [release.take(np.flatnonzero(release.numbers("copy") == number)) for number in range(1, 6)]
-    told = [tc.loss.propensity_loss(data, each, scenario, variables=names) for each in copies]
-    assert np.mean([each.ratio for each in told]) <= 3
-    by_pair = [ratios_of_pairs(data, each, scenario, names) for each in copies]
+    told = [tc.loss.propensity_loss(file, each, who, variables=names) for each in copies]
+    assert max(each.ratio for each in told) <= 3
+    # Main effects and all two-way terms, as the measure is defined.
+    assert max(with_two_way_terms(file, each, who, names[:10]) for each in copies[:1]) <= 2
+    by_pair = [ratios_of_pairs(file, each, who, names) for each in copies]
     means = {pair: np.mean([each[pair] for each in by_pair]) for pair in by_pair[0]}
     assert max(means.values()) <= 3, {pair: value for pair, value in means.items() if value > 3}
-    assert np.mean(list(means.values())) <= 1.6
-    # One regression with main effects and all two-way terms, of a single copy.
-    assert with_two_way_terms(data, copies[0], scenario, names[:10]) <= 2
+    assert np.mean(list(means.values())) <= 1.3
+    assert np.mean([value > 3 for each in by_pair for value in each.values()]) <= 0.005
+
+
+def test_the_usual_order_is_categories_with_few_values_first_and_numbers_last() -> None:
+    columns = {
+        "x": [1.5, 2.5] * 10,
+        "many": list("abcde") * 4,
+        "few": list("ab") * 10,
+        "y": [0.5 * place for place in range(20)],
+    }
+    release = tc.Plan([tc.Synthesise()]).apply(pl.DataFrame(columns), tc.Scenario(keys=["few"]), seed=1)
+    assert release.changes[0].mechanisms[0]["variables"] == ["few", "many", "x", "y"]
 
 
 def test_the_regression_does_tell_a_file_whose_variables_were_drawn_apart() -> None:

@@ -77,7 +77,7 @@ def _fill(outer: Outermost, columns: Floats, groups: Ints, count: int, centre: F
             distance[found, 0], row[found] = distance_at(columns, i, centre, metric), i
             found += 1
     size = min(count, max(FEWEST, int(count * SHARE)))
-    # A loop of our own: NumPy's partition takes longer to compile than all the rest.
+    # Loops of our own: NumPy's partition and sort take longer to compile than all the rest.
     select(row, distance, 0, 0, count - 1, count - size)
     outer.limit[0] = 0.0 if size == count else distance[count - size, 0]
     first = count - size

@@ -24,6 +24,16 @@ from tacita.rules import EditRule
 from tacita.trees.tree import Growth
 
 
+def _usual_order(data: Data, names: Sequence[str]) -> tuple[str, ...]:
+    """Categories, those with few before those with many, then numbers.
+
+    What splits the records into many small parts leaves little to see to the trees after it.
+    """
+    categories = [name for name in names if data.scale(name) != "numeric"]
+    ascending = sorted(categories, key=lambda name: frame.distinct(data.table, name))
+    return (*ascending, *(name for name in names if name not in categories))
+
+
 def _conditions(what: str, given: Any) -> tuple[str, ...]:
     """Texts of conditions, each of which can be read."""
     listed = [given] if isinstance(given, str) else given
@@ -58,10 +68,14 @@ class Synthesise(CellStep):
     """
 
     selects_itself: ClassVar[bool] = True
+    version: ClassVar[int] = 2
 
     variables: Annotated[
         tuple[str, ...],
-        Doc("What is drawn, in this order; none: all but identifiers and the household, in the order of the file."),
+        Doc(
+            "What is drawn, in this order; none: all but identifiers and the household, categories first, those with "
+            "few before those with many, then numbers."
+        ),
     ] = ()
     method: Annotated[str, OneOf(("trees", "copula")), Doc("What values are drawn from.")] = "trees"
     given: Annotated[
@@ -198,8 +212,8 @@ class Synthesise(CellStep):
         """The variables to be drawn, in their order."""
         scenario = context.scenario
         apart = {*scenario.identifiers, scenario.household, scenario.person, *(self.given or ()), *self.strata}
-        every = tuple(name for name in data.columns if name not in apart)
-        names = present(self, self.variables, data) or every
+        every = [name for name in data.columns if name not in apart]
+        names = present(self, self.variables, data) or _usual_order(data, every)
         first = present(self, self.order, data)
         unknown = [name for name in first if name not in names]
         if unknown:

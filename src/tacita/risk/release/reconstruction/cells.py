@@ -52,6 +52,8 @@ class Protected:
     """Whether the variable is no longer there."""
     is_protected: Bools
     """By row: whether the cell is protected, whether it is asked for or not."""
+    perturbed_by: str = ""
+    """What last exchanged values for wrong ones: the kind of mechanism; empty where nothing did."""
     drawn: bool = False
     """Whether values were drawn from a model: one that is shown says nothing of its own record."""
     blank: int = 0
@@ -247,7 +249,8 @@ def _protected(files: Files, name: str) -> Protected | None:
     both = (files.original, files.released) if there else (files.original,)
     (was, *now), values = joint_codes(name, *both)
     shown = now[0] if there else np.zeros(len(files), dtype=np.int64)
-    done = [each.kind for each in files.released.mechanisms if name in each.variables]
+    mechanisms = [each for each in files.released.mechanisms if name in each.variables]
+    done = [each.kind for each in mechanisms]
     drawn, blank = "synthesis" in done, 0
     if drawn and there and "suppression" not in done[done.index("synthesis") :]:
         # Who has no value was drawn as well: a blank hides nothing.
@@ -271,6 +274,7 @@ def _protected(files: Files, name: str) -> Protected | None:
         released_numbers=numbers_of(files.released, name) if there else None,
         removed=not there,
         is_protected=protected,
+        perturbed_by=next((each.kind for each in reversed(mechanisms) if each.perturbs), ""),
         drawn=drawn,
         blank=blank,
     )

@@ -73,22 +73,26 @@ def tally(group: Ints, value: Ints, codes: int) -> Tally:
     return _tally_of_cells(*np.unique(combined, return_counts=True), codes)
 
 
-def tally_of_groups(key: Ints, place: Places, keys: Ints, protected: Protected) -> Tally:
-    """The tally of the groups that some keys name, of all rows that have a released value; `key` is by row."""
+def tally_of_groups(key: Ints, place: Places, keys: Ints, protected: Protected, shown: Ints | None = None) -> Tally:
+    """The tally of the groups that some keys name, of all rows that have a released value.
+
+    `key` is by row, and so is `shown`, the released value, unless these are all rows of the file.
+    """
     from tacita.risk.release.reconstruction.group_loops import count_in_groups
 
+    values = protected.shown if shown is None else shown
     chosen = np.unique(keys)
     place[chosen] = np.arange(1, len(chosen) + 1)
     width = protected.codes + 1
     if len(chosen) * width <= max(FEW_CELLS, 8 * len(key)):
         table = np.zeros(len(chosen) * width, dtype=np.int64)
-        count_in_groups(key, place, protected.shown, width, table)
+        count_in_groups(key, place, values, width, table)
         cell = np.flatnonzero(table)
         found = _tally_of_cells(cell, table[cell], protected.codes)
     else:
-        group = place[key[protected.shown_rows]] - 1
-        there = group >= 0
-        found = tally(group[there].astype(np.int64), protected.shown[protected.shown_rows[there]], protected.codes)
+        group = place[key]
+        there = (group > 0) & (values > 0)
+        found = tally(group[there].astype(np.int64) - 1, values[there], protected.codes)
     place[chosen] = 0
     return found._replace(group=chosen[found.group])
 
@@ -198,6 +202,8 @@ class Search(NamedTuple):
     variables: tuple[Protected, ...]
     tried: int
     """Rules tried for each variable: what its tests are corrected for."""
+    touched: Bools | None = None
+    """By row: whether something was blanked there of late; sets of columns are looked at that tell a cell of these."""
 
 
 def column_leaks(
@@ -208,11 +214,13 @@ def column_leaks(
     threes: str = "telling",
     largest: int = 3,
     aside: Collection[str] = (),
+    touched: Bools | None = None,
     progress: Progress = no_progress,
 ) -> Iterator[Leak]:
     """Leaks by one column, by two and by three; `remaining` says which cells are left, and is kept up to date.
 
-    Sets of more than `largest` columns, or with one that is set aside, are counted as tried but not looked at.
+    Sets of more than `largest` columns, or with one that is set aside, are counted as tried but not looked at; nor are,
+    where `touched` names rows, sets that tell no cell of these.
     """
     learnable = tuple(each for each in variables if len(each.shown_rows) > 1 and each.learnable.any())
     if not learnable:
@@ -222,7 +230,7 @@ def column_leaks(
     groups = [name for name in ones if files.distinct(name) < len(files)]
     several = len(groups) if threes == "all" else min(MOST_TELLING, len(groups))
     tried = len(ones) + len(views) + comb(len(groups), 2) + (comb(several, 3) if threes != "none" else 0)
-    search = Search(files, learnable, tried)
+    search = Search(files, learnable, tried, touched)
     ones, groups = ([name for name in names if name not in aside] for names in (ones, groups))
     views = [view for view in views if view.column not in aside]
     telling = dict.fromkeys(groups, 0.0)
@@ -289,20 +297,40 @@ def _column_set_leaks(
 ) -> Iterator[Leak]:
     """Leaks by sets of columns, of the cells that no smaller set gives back; tested in the groups that hold them."""
     for at, names in enumerate(sets):
-        open_ones = [p for p in search.variables if p.name not in names and (remaining[p.name] & p.learnable).any()]
-        if not open_ones:
-            continue
         if at % 16 == 0:
             progress((len(names) - 1 + at / len(sets)) / 3, f"sets of {len(names)} columns")
+        others = [each for each in search.variables if each.name not in names]
+        asked = [(each, cells) for each in others if (cells := remaining[each.name] & each.learnable).any()]
+        if not asked:
+            continue
         key, place = places_of(*joint_key(search.files, names))
-        for protected in open_ones:
-            left = remaining[protected.name] & protected.learnable
-            keys = key[protected.rows[left]]
-            found = tally_of_groups(key, place, keys, protected)
-            said = guesses(found, keys, protected, search.tried, whole=False)
+        for protected, left in _telling(search, asked, key, place):
+            found = tally_of_groups(key, place, key[protected.rows[left]], protected)
+            said = guesses(found, key[protected.rows[left]], protected, search.tried, whole=False)
             known = _leak(search, protected, names, " and ".join(map(repr, names)), said, key, left)
             if known is not None:
                 yield known
+
+
+def _telling(
+    search: Search, asked: Sequence[tuple[Protected, Bools]], key: Ints, place: Places
+) -> Iterator[tuple[Protected, Bools]]:
+    """Variables and cells of them that are asked for: where rows were touched, of which the groups tell one there."""
+    if search.touched is None:
+        yield from asked
+        return
+    fresh = [cells & search.touched[protected.rows] for protected, cells in asked]
+    held = np.zeros(len(place), dtype=np.bool_)
+    for (protected, _), some in zip(asked, fresh, strict=True):
+        held[key[protected.rows[some]]] = True
+    rows = np.flatnonzero(held[key])
+    for (protected, cells), some in zip(asked, fresh, strict=True):
+        if some.any():
+            own = key[protected.rows[some]]
+            found = tally_of_groups(key[rows], place, own, protected, protected.shown[rows])
+            told = guesses(found, own, protected, search.tried, whole=False).of(own)
+            if ((told > 0) & ((told == protected.truth[some]) | (told == protected.target[some]))).any():
+                yield protected, cells
 
 
 def joint_key(files: Files, names: Sequence[str]) -> tuple[Ints, int]:
@@ -338,11 +366,24 @@ def _leak(
     if names == (search.files.household,) and words == repr(names[0]):
         how, repair = f"housemates ({words}) who show it", "suppress it for all members of a household"
         return leak(protected, "housemates", names, how, repair, *known)
-    return leak(protected, "columns", names, words, _repair(protected, names), *known)
+    repair = _repair(protected, names, bool((known[1] & ~protected.suppressed).any()))
+    return leak(protected, "columns", names, words, repair, *known)
 
 
-def _repair(protected: Protected, names: tuple[str, ...]) -> str:
-    if len(names) == 1:
-        return f"suppress {names[0]!r} in the same records, coarsen it or remove it"
+WAYS = {
+    "transition": "exchange it together with {} (Pram with together=True), or in strata of it",
+    "synthesis": "name a rule for it and {} (Synthesise with rules)",
+    "swapping": "swap it within groups of {}, or carry {} along",
+}
+"""What repairs, by how values were perturbed, that logic tells those that came out impossible."""
+
+
+def _repair(protected: Protected, names: tuple[str, ...], changed: bool) -> str:
+    """What to do about cells that some columns tell; `changed`: some of them show a wrong value."""
     listed = " or ".join(map(repr, names))
+    way = WAYS.get(protected.perturbed_by) if changed else None
+    if way is not None:
+        return f"{way.format(*2 * [' and '.join(map(repr, names))])}, or coarsen {'it' if len(names) == 1 else 'one'}"
+    if len(names) == 1:
+        return f"suppress {listed} in the same records, coarsen it or remove it"
     return f"suppress {listed} in the same records, or coarsen one of them"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tacita.arrays import Ints
+from tacita.arrays import Bools, Ints
 from tacita.data import Data
 from tacita.progress import Progress, part
 from tacita.risk.release.reconstruction.cells import protected_variables
@@ -25,12 +25,14 @@ def leaks_of_suppressed(
     names: tuple[str, ...],
     aside: frozenset[str],
     threes: bool,
+    touched: Bools | None,
     progress: Progress,
 ) -> Iterator[tuple[Leak, Ints]]:
     """Leaks of suppressed cells of some columns, and the rows of those given back, were the columns `aside` not there.
 
     The order of rows, sums and functions are left out: what they give back, blanking other cells does not protect.
-    Rules are trusted as if all columns and threes were searched.
+    Rules are trusted as if all columns and threes were searched. Where `touched` says in which rows something was
+    blanked since the file was last searched, sets of columns are looked at that tell a cell there.
     """
     files = files_of(original, released, scenario)
     variables = [each.suppressed_only for each in protected_variables(files, names) if each.suppressed.any()]
@@ -40,7 +42,8 @@ def leaks_of_suppressed(
     for leak in found:
         remaining[leak.variable][leak.right_cells] = False
     largest, searching = 3 if threes else 2, part(progress, 0.1, 0.9)
-    found += column_leaks(files, variables, remaining, largest=largest, aside=aside, progress=searching)
+    late = None if touched is None else touched[files.released_rows]
+    found += column_leaks(files, variables, remaining, largest=largest, aside=aside, touched=late, progress=searching)
     found += housemate_leaks(files, variables, remaining)
     for leak in found:
         if not aside & set(leak.columns):
