@@ -138,7 +138,7 @@ def test_what_a_row_names_exists(row: Row) -> None:
 
 
 IN_EVERY_REPORT = {*CORE, *OF_NUMBERS, "risk_threshold", "suda", "categorical_confidentiality"}
-"""What an assessment has, and what a report of a release measures besides; what else is called for appears by itself."""
+"""What an assessment has, and what a report measures besides; what else is called for appears by itself."""
 
 
 @pytest.mark.parametrize("name", MEASURES)
