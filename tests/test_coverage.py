@@ -10,10 +10,11 @@ import pytest
 import typer.main
 
 import tacita
-from tacita.assessment.assess import CORE
+from tacita.assessment.assess import CORE, OF_NUMBERS
 from tacita.cli import app
 from tacita.data.files import SUFFIXES
-from tacita.measures import MEASURES, find
+from tacita.measures import MEASURES, called_for, find
+from tacita.protect.steps import own_steps
 from tacita.scenario import ATTACKS, RULES
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -132,7 +133,25 @@ def test_what_a_row_names_exists(row: Row) -> None:
     assert pages
     for page in pages:
         assert (DOCS / page).is_file()
-    assert {row.report, row.app} == {"not yet"}
+    assert row.report in ("shown", "on request", "no")
+    assert row.app == "not yet"
+
+
+IN_EVERY_REPORT = {*CORE, *OF_NUMBERS, "risk_threshold", "suda", "categorical_confidentiality"}
+"""What an assessment has, and what a report measures besides; what else is called for appears by itself."""
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_measure_is_in_the_report_where_something_calls_for_it(name: str) -> None:
+    """Its first row says so; results that are handed in appear by themselves (tests/reports)."""
+    (first, *_) = [row for row in ROWS if in_code(row.python)[0].split(".")[-1] == name]
+    by_itself = name in IN_EVERY_REPORT or called_for(name) is not None
+    assert first.report == ("shown" if by_itself else "on request")
+
+
+@pytest.mark.parametrize("step", own_steps(), ids=lambda step: step.__name__)
+def test_every_step_is_in_the_report(step: Any) -> None:
+    assert {row.report for row in ROWS if step.__name__ in in_code(row.python)} == {"shown"}
 
 
 @pytest.mark.parametrize("field", dataclasses.fields(tacita.Variable), ids=lambda field: field.name)

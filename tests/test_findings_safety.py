@@ -363,7 +363,7 @@ def test_a_saved_release_knows_that_its_weights_are_not_those_of_the_survey(kind
     who, limits = tc.Scenario(keys=["region"], weight="w"), tc.Policy(k=3, risk=0.1, rate=None)
     release = tc.Plan([tc.RoundWeights(base=100, keep_total=False)]).apply(firms, who, limits)
     assert not release.safe
-    release.save(tmp_path / "out", formats=[kind], accept_unsafe="to read it again")
+    release.save(tmp_path / "out", formats=[kind], accept_unsafe="to read it again", report=False)
     file = tmp_path / "out" / "not_for_publication" / f"data.{kind}"
     found = tc.assess(file, who, limits)
     assert not found.safe and "the weight 'w' was perturbed" in found.not_assessed[0]
@@ -373,7 +373,7 @@ def test_a_saved_release_knows_that_its_weights_are_not_those_of_the_survey(kind
     assert not beside.safe and not any("codebook of a release" in each for each in beside.cautions)
     # Weights that nobody touched say what they said.
     plain = tc.Plan([tc.Suppress()]).apply(firms.filter(pl.col("region") == "s"), who, limits)
-    plain.save(tmp_path / "plain", formats=[kind])
+    plain.save(tmp_path / "plain", formats=[kind], report=False)
     assert tc.assess(tmp_path / "plain" / "public" / f"data.{kind}", who, limits).safe
 
 

@@ -151,14 +151,14 @@ def test_a_perturbed_release_can_be_safe_and_is_published(tmp_path: Path) -> Non
     release = tc.Plan([NOISE, tc.RandomOrder()]).apply(firms(), WHO, tc.Policy(neighbours=2, perturbation=0.2), seed=1)
     assert release.verdict == "SAFE under this policy"
     assert release.safe
-    release.save(tmp_path / "out")
+    release.save(tmp_path / "out", report=False)
     assert (tmp_path / "out" / "public" / "data.parquet").exists()
     assert release.checklist()["verdicts"].state == "done"
     # The same numbers as they were are not.
     plain = tc.Plan([tc.RandomOrder()]).apply(firms(), WHO, seed=1)
     assert plain.verdict.startswith("NOT SAFE under this policy: ")
     with pytest.raises(TacitaError, match=r"^the release is NOT SAFE under this policy: "):
-        plain.save(tmp_path / "plain")
+        plain.save(tmp_path / "plain", report=False)
 
 
 @pytest.mark.parametrize(

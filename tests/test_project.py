@@ -200,8 +200,10 @@ def test_an_accepted_one_says_that_it_is_not_for_publication(home: Path, unsafe:
     assert sorted(each.name for each in (bad / "not_for_publication").iterdir()) == [
         "README.txt",
         "codebook.csv",
+        "codebook.xml",
         "data.csv",
         "methods.json",
+        "report.html",
     ]
     said = (bad / "not_for_publication" / "README.txt").read_text()
     assert said.startswith("NOT FOR PUBLICATION: this release does not keep the policy of the office.\nNOT SAFE under")

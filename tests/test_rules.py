@@ -592,10 +592,12 @@ def test_no_value_of_the_data_is_in_what_is_said() -> None:
 
 
 def test_the_rules_are_saved_inside_only(tmp_path: Path) -> None:
-    folder = tc.Plan().apply(PEOPLE, WHO, rules=RULES_OF_PEOPLE).save(tmp_path / "out", accept_unsafe="a test")
+    folder = (
+        tc.Plan().apply(PEOPLE, WHO, rules=RULES_OF_PEOPLE).save(tmp_path / "out", accept_unsafe="a test", report=False)
+    )
     assert Rules.load(folder / "internal" / "rules.toml") == RULES_OF_PEOPLE
     assert not (folder / "not_for_publication" / "rules.toml").exists()
-    bare = tc.Plan().apply(PEOPLE, WHO).save(tmp_path / "bare", accept_unsafe="a test")
+    bare = tc.Plan().apply(PEOPLE, WHO).save(tmp_path / "bare", accept_unsafe="a test", report=False)
     assert not (bare / "internal" / "rules.toml").exists()
 
 

@@ -323,7 +323,8 @@ def number_of(value: float, noun: str) -> str:
 
 def percent(share: float) -> str:
     """A share in percent, with three significant digits and no exponent: `0.0000245 %`."""
-    text = f"{100 * share:.3g}"
+    # What is left of rounding in sums of doubles is nothing: 0 %, not 0.0000000000000597 %.
+    text = f"{100 * share if abs(share) > 1e-13 else 0:.3g}"
     return f"{Decimal(text):f} %" if "e" in text else f"{text} %"
 
 

@@ -20,7 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("saved")
     tc.write(SURVEY.data, home / "survey.parquet")
     release = PLAN.apply(tc.read(home / "survey.parquet"), SURVEY.scenario)
-    release.save(home / "release", formats=["csv", "parquet"], accept_unsafe="a test")
+    release.save(home / "release", formats=["csv", "parquet"], accept_unsafe="a test", report=False)
     return home
 
 

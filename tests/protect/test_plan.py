@@ -254,13 +254,16 @@ def test_what_is_saved(tmp_path: Path) -> None:
         "internal/log.txt",
         "internal/plan.toml",
         "internal/policy.toml",
+        "internal/report.html",
         "internal/scenario.toml",
         "internal/seed.txt",
         "not_for_publication/README.txt",
         "not_for_publication/codebook.csv",
+        "not_for_publication/codebook.xml",
         "not_for_publication/data.csv",
         "not_for_publication/data.parquet",
         "not_for_publication/methods.json",
+        "not_for_publication/report.html",
     ]
     assert tc.read(folder / "not_for_publication" / "data.csv").table.equals(release.data.table)
     assert tc.Plan.load(folder / "internal" / "plan.toml") == plan

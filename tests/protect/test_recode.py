@@ -395,7 +395,9 @@ def test_ordered_categories_stay_ordered_categories() -> None:
 def test_no_released_byte_holds_what_was_recoded_away(kind: str, tmp_path: Path) -> None:
     steps = [tc.Recode("job", mapping={CANARY: "smith"}), tc.Recode("code", mapping={CODE: 2}, labels={2: "two"})]
     folder = (
-        tc.Plan(steps).apply(survey(kind), WHO).save(tmp_path / "out", formats=list(FORMATS), accept_unsafe="a test")
+        tc.Plan(steps)
+        .apply(survey(kind), WHO)
+        .save(tmp_path / "out", formats=list(FORMATS), accept_unsafe="a test", report=False)
     )
     assert found(folder / "not_for_publication") == []
 
@@ -406,7 +408,7 @@ def test_nor_what_was_put_into_intervals(tmp_path: Path) -> None:
     folder = (
         tc.Plan(steps)
         .apply(survey("categorical"), WHO)
-        .save(tmp_path / "out", formats=list(FORMATS), accept_unsafe="a test")
+        .save(tmp_path / "out", formats=list(FORMATS), accept_unsafe="a test", report=False)
     )
     assert found(folder) == []
 
@@ -414,7 +416,7 @@ def test_nor_what_was_put_into_intervals(tmp_path: Path) -> None:
 def test_labels_and_codes_survive_spss(tmp_path: Path) -> None:
     data = Data.of(pl.DataFrame({"x": [3, 30, 70, 99]}), {"x": Variable(missing=(99,), value_labels={99: "unknown"})})
     release = tc.Plan([tc.Recode("x", breaks=[18, 65], as_codes=True)]).apply(data, tc.Scenario(keys=["x"]))
-    release.save(tmp_path / "out", formats=["sav"], accept_unsafe="a test")
+    release.save(tmp_path / "out", formats=["sav"], accept_unsafe="a test", report=False)
     back = tc.read(tmp_path / "out" / "not_for_publication" / "data.sav")
     assert back.table["x"].to_list() == [1, 2, 3, 99]
     assert back.variable("x").value_labels == {1: "<18", 2: "18-64", 3: "65+", 99: "unknown"}

@@ -155,6 +155,17 @@ def test_a_report_of_a_profile_and_of_a_comparison(release: tc.Release, survey: 
     assert "<h2>Further results</h2>" in both
 
 
+def test_a_policy_without_k_and_records_that_are_certain() -> None:
+    """Without k there is no unsafe zone to draw; where every record is unique in a census all risks are 1."""
+    people = pl.DataFrame({"sex": ["f", "m"] * 10, "age": list(range(20)), "income": [10.0, 20.0] * 10})
+    alone = tc.Plan([tc.Round("income", base=20)]).apply(
+        people, tc.Scenario(keys=["sex", "age"]), tc.Policy(k=None, risk=0.9)
+    )
+    text = tc.report(alone).html
+    assert "Not drawn: " in text
+    assert "highest risk 1; 20 above 0.9" in text
+
+
 def test_numeric_keys() -> None:
     firms = tc.business_survey(300)
     who = tc.Scenario(numeric_keys=["turnover"])

@@ -32,7 +32,8 @@ def risk_histogram_points(result: Any, *, threshold: float | None = None) -> fra
     risk, limit, _ = _risk(result)
     limit = threshold if threshold is not None else limit
     shown = np.maximum(risk, LEAST)
-    first = np.floor(np.log10(shown.min()) * BINS_PER_DECADE)
+    # Where every risk is 1 there is one bar, below 1.
+    first = min(np.floor(np.log10(shown.min()) * BINS_PER_DECADE), -1.0)
     bounds = 10.0 ** (np.arange(first, 1) / BINS_PER_DECADE)
     if limit is not None:
         # A bound right above the limit: a record at the limit is safe.

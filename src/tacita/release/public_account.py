@@ -24,6 +24,8 @@ class PublicChange:
     """What one step did to one variable."""
 
     variable: str
+    done: str
+    """What was done to it."""
     changed: int | None
     """Cells that have another value; None: withheld."""
     suppressed: int | None
@@ -135,7 +137,7 @@ def _step(each: Changes, kept: int, file: Description) -> PublicStep:
     """What one step did to a file of which it kept so many records."""
     released = set(file_names(file))
     shown = [(name, _counts(each, name, kept)) for name in each.cells if name in released]
-    found = tuple(PublicChange(name, changed, gone) for name, (changed, gone) in shown)
+    found = tuple(PublicChange(name, _done(each, name), changed, gone) for name, (changed, gone) in shown)
     return PublicStep((*_sentences(each), *_of_records(each, kept)), found)
 
 
@@ -146,14 +148,22 @@ def _counts(each: Changes, name: str, kept: int) -> tuple[int | None, int | None
     return shown[0], shown[1]
 
 
+def _done(each: Changes, name: str) -> str:
+    """What a step did to a variable, by what it declares as public."""
+    done = [_words(mechanism) for mechanism in each.public if name in mechanism["variables"]]
+    return "; ".join(done) or "changed to protect the respondents"
+
+
+def _words(mechanism: Mapping[str, Any]) -> str:
+    """What a mechanism did, with its parameters."""
+    kind, how = mechanism["kind"], _parameters(mechanism["parameters"])
+    return f"{KINDS.get(kind, Kind(f'changed by {kind}')).done}{f' ({how})' if how else ''}"
+
+
 def _sentences(each: Changes) -> Iterator[str]:
     """One sentence for each mechanism that a step declares as public; without one, what was touched."""
     for mechanism in each.public:
-        names = list(mechanism["variables"])
-        kind = mechanism["kind"]
-        how = _parameters(mechanism["parameters"])
-        done = KINDS.get(kind, Kind(f"changed by {kind}")).done
-        yield f"{', '.join(names) or 'Records'}: {done}{f' ({how})' if how else ''}."
+        yield f"{', '.join(mechanism['variables']) or 'Records'}: {_words(mechanism)}."
     if not each.public:
         touched = dict.fromkeys([*each.cells, *each.variables_removed])
         if touched:

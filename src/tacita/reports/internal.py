@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from tacita import __version__
+from tacita.check import TacitaError
 from tacita.measures import find, kind_of, measure_names
 from tacita.parameters import parameters_of
-from tacita.reports.parts import Chapter, Figures, Part, Row, first_upper, part_of, title_of, titled
+from tacita.reports.parts import Chapter, Figure, Figures, Part, Row, first_upper, part_of, title_of, titled
 from tacita.result import Result, Table, Verdict, percent
 
 RISKIEST = 10
@@ -86,7 +87,8 @@ def risk_chapter(before: Any, after: Any | None, figures: Figures, compared: Any
     """Risk before and after: each measure of the assessment, what it says and what it means."""
     shown = before if after is None else after
     parts = [] if compared is None else _side_by_side(compared)
-    parts += [_before_after(name, one, other, figures) for name, one, other in _core(before, after)]
+    profiles = [before, *([] if after is None else [after])]
+    parts += [_before_after(one, other, figures, profiles) for one, other in _core(before, after)]
     others = {} if compared is None else compared.releases[0].measures
     results = {**shown.further, **{name: result for name, result in others.items() if kind_of(name) == "risk"}}
     parts += [part_of(result, figures) for name, result in results.items() if _stands_here(name)]
@@ -108,24 +110,27 @@ def _stands_here(name: str) -> bool:
     return name not in OWN_CHAPTERS and kind_of(name) == "risk"
 
 
-def _core(before: Any, after: Any | None) -> Iterator[tuple[str, Result, Result | None]]:
+def _core(before: Any, after: Any | None) -> Iterator[tuple[Result, Result | None]]:
     """What every assessment of categorical keys holds, before and after."""
     if not before.sets:
         return
-    names = ("k_anonymity", "individual", "reidentification", "attackers")
-    for name in names:
-        later = None if after is None or not after.sets else getattr(after.main, name)
-        yield name, getattr(before.main, name), later
+    for name in ("k_anonymity", "individual", "reidentification", "attackers"):
+        yield getattr(before.main, name), None if after is None or not after.sets else getattr(after.main, name)
     if before.household is not None:
-        yield "household", before.household, None if after is None else after.household
+        yield before.household, None if after is None else after.household
 
 
-def _before_after(name: str, before: Result, after: Result | None, figures: Figures) -> Part:
+def _before_after(before: Result, after: Result | None, figures: Figures, profiles: Sequence[Any]) -> Part:
+    """What a measure says of both files; the individual risk with its histogram, which shows the limit."""
+    part = part_of(before if after is None else after, figures, drawn=False)
+    captions = ("",) if after is None else ("Before", "After")
+    drawn: tuple[Figure, ...] = ()
+    if before is profiles[0].individual:
+        for profile, words in zip(profiles, captions, strict=True):
+            drawn += figures.of(profile, caption=words)
     if after is None:
-        return part_of(before, figures, drawn=name == "individual")
-    part = part_of(after, figures, drawn=False)
+        return replace(part, figures=drawn)
     rows = (Row("", "Before:", first_upper(before.headline)), Row("", "After:", first_upper(after.headline)))
-    drawn = (*figures.of(before, caption="Before"), *figures.of(after, caption="After")) if name == "individual" else ()
     return replace(part, text=(), rows=rows, figures=drawn)
 
 
@@ -162,10 +167,19 @@ def confidentiality_chapter(comparison: Any, figures: Figures) -> Iterator[Chapt
     for each in comparison.releases:
         who = each.profile.scenario
         if who.keys or any(each.result(name) for name in OWN_CHAPTERS[2:]):
-            result = comparison.confidentiality(each.name)
-            parts.append(part_of(result, figures, title_of(result) if len(comparison.releases) == 1 else each.name))
+            parts.append(_confidentiality(comparison, each.name, figures))
     if parts:
         yield Chapter("Confidentiality plot", tuple(parts))
+
+
+def _confidentiality(comparison: Any, release: str, figures: Figures) -> Part:
+    alone = len(comparison.releases) == 1
+    try:
+        result = comparison.confidentiality(release)
+    except TacitaError as error:
+        # Such as a policy without a k, below which a record would be unsafe.
+        return Part("" if alone else release, text=(f"Not drawn: {error}",))
+    return part_of(result, figures, title_of(result) if alone else release)
 
 
 def changes_chapter(account: Any) -> Chapter:

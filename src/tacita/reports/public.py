@@ -38,12 +38,12 @@ def _protection(account: Any) -> Iterator[Part]:
     said = tuple(Row("", "", first_upper(sentence)) for sentence in account.notes)
     yield Part("What was done", rows=said, text=() if said else ("Nothing was changed.",))
     rows = tuple(
-        (each.variable, place, _count(each.changed), _count(each.suppressed))
-        for place, step in enumerate(account.steps, start=1)
+        (each.variable, each.done, _count(each.changed), _count(each.suppressed))
+        for step in account.steps
         for each in step.changes
     )
     if rows:
-        table = Table(("variable", "step", "values changed", "values suppressed"), rows)
+        table = Table(("variable", "what was done", "values changed", "values suppressed"), rows)
         meaning = "A value that was changed is another one now; one that was suppressed is missing."
         yield Part("How much", meaning, tables=(table,), notes=(WITHHELD_NOTE,))
 

@@ -195,8 +195,8 @@ def _special_uniques(account: Any, figures: Figures) -> Iterator[Chapter]:
 
 def _further(results: Sequence[Result], figures: Figures) -> list[Chapter]:
     """Chapters of further results; a comparison of several releases is a map."""
-    chapters = []
-    others = []
+    chapters: list[Chapter] = []
+    others: list[Part] = []
     for each in results:
         if hasattr(each, "releases") and len(each.releases) > 1:
             chapters += internal.map_chapter(each, figures)

@@ -239,7 +239,8 @@ def test_published_matrices_lie_beside_the_data_and_give_the_same_table(
     folder = applied(*steps).save(tmp_path / "out", formats=["csv"], accept_unsafe="a test")
     public = folder / "not_for_publication"
     assert sorted(each.name for each in public.iterdir()) == [
-        "README.txt", "codebook.csv", "data.csv", "methods.json", "transition_matrices.json",
+        "README.txt", "codebook.csv", "codebook.xml", "data.csv", "methods.json", "report.html",
+        "transition_matrices.json",
     ]  # fmt: skip
     assert "ill" not in (public / "transition_matrices.json").read_text("utf-8").replace("miller", "")
     wanted = tc.corrected_table(applied(*steps), "job")
