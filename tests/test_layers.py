@@ -17,7 +17,7 @@ import tacita
 ROOT = Path(tacita.__file__).parent
 
 LAYERS = [
-    {"check", "arrays", "declared", "formula", "mechanism", "parameters", "progress", "random", "compiled", "compile_cache", "stopping"},
+    {"check", "arrays", "declared", "formula", "mechanism", "parameters", "progress", "random", "compiled", "compile_cache", "stopping", "work"},
     {"frame"},
     {"frame.files"},
     {"data", "measures", "policy", "scenario", "result", "rules"},
@@ -42,7 +42,7 @@ ONLY_THERE = {
     "vl_convert": {"plots"},
     "typer": {"cli"},
     "rich": {"cli"},
-    "numba": {"compiled", "compile_cache", "stopping"},
+    "numba": {"compiled", "compile_cache", "stopping", "work"},
     "pandas": set(),
 }
 """Libraries that only some modules may import."""

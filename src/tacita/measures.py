@@ -21,8 +21,10 @@ from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.parameters import Parameter, checked_options, parameter_table, parameters_of
+from tacita.progress import checked_progress
 from tacita.result import Result
 from tacita.scenario import Scenario, checked, with_codes
+from tacita.work import Work, allow
 
 GROUP = "tacita.measures"
 
@@ -218,16 +220,20 @@ class Measure:
     """By how much, relatively, the names of the variables may change a figure, as where terms are fitted in turn."""
     kind: Literal["risk", "loss"] = "risk"
     """What it measures: what an intruder gains, or what a researcher loses."""
+    work: Callable[..., Work | None] | None = None
+    """How long it takes on some files, under a scenario and with options, where that can be long."""
+
+    def expected(self, files: tuple[Data, ...], scenario: Scenario, options: Mapping[str, Any]) -> Work | None:
+        """How long it takes on files, about; None: not long."""
+        if self.work is None or not all(map(len, files)):
+            return None
+        usual = {each.name: each.default for each in self.parameters}
+        return self.work(*files, scenario, {**usual, **options})
 
     @property
     def all_needs(self) -> tuple[str, ...]:
         """What it needs; of two files also the original, and records that both have."""
         return (*self.needs, *(("original", "shared_records") if self.files == 2 else ()))
-
-    @property
-    def takes_progress(self) -> bool:
-        """Whether it says how far it is."""
-        return "progress" in inspect.signature(self.function).parameters
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -272,8 +278,13 @@ def measure(
     missing: MissingKeys = BY_SCENARIO,
     precision: float = 0.0,
     kind: Literal["risk", "loss"] = "risk",
+    work: Callable[..., Work | None] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare a measure beside its function: `@measure(needs="sensitive", limit=at_least("smallest", "..."))`.
+
+    Every measure can be called with `progress`: one that works in one go says that it began and that it is done.
+    Where its time grows faster than its files, `work(*files, scenario, options)` says how long it takes; what would
+    not end in reasonable time is refused.
 
     The function takes `(data, scenario, *, options)`, or `(original, released, scenario, *, options)` with `files=2`.
     Before it is called, data of any kind become `Data`, the scenario is checked against it, its codes for not
@@ -284,8 +295,18 @@ def measure(
         @functools.wraps(function)
         def measured(*args: Any, **options: Any) -> R:
             args, options = _in_place(function, files, args, options)
+            progress = checked_progress(options.pop("progress", None))
             chosen = options | checked_options(function, _own_options(function, options))
-            return cast(R, cast(Any, function)(*_prepared_arguments(files, args), **chosen))
+            prepared = _prepared_arguments(files, args)
+            allow(own.name, own.expected(prepared[:files], prepared[files], chosen))
+            if reports:
+                return cast(R, cast(Any, function)(*prepared, **chosen, progress=progress))
+            progress(0.0, own.name.replace("_", " "))
+            result = cast(R, cast(Any, function)(*prepared, **chosen))
+            progress(1.0, own.name.replace("_", " "))
+            return result
+
+        reports = "progress" in inspect.signature(function).parameters
 
         wanted = (called_for,) if isinstance(called_for, str) else called_for
         required = (needs,) if isinstance(needs, str) else needs
@@ -303,6 +324,7 @@ def measure(
             missing,
             precision,
             kind,
+            work,
         )
         measured.measure = own  # type: ignore[attr-defined]
         _register_measure(own, function.__module__)

@@ -28,6 +28,11 @@ class Coded(NamedTuple):
     values: tuple[Any, ...]
 
 
+def is_table(value: Any) -> bool:
+    """Whether a value is a table of the kind that is used inside."""
+    return isinstance(value, Frame)
+
+
 def from_native(native: Any) -> Frame:
     """A Polars frame of any eager frame; the caller's frame is never changed."""
     if isinstance(native, pl.LazyFrame):

@@ -238,7 +238,7 @@ def table_loss(
 def _named(tables: Any) -> list[tuple[str, ...]]:
     """The tables that the user names."""
     if isinstance(tables, str | Mapping) or not isinstance(tables, Iterable):
-        raise TacitaError(f"tables must be a list of lists of variables, as [['region', 'sex']]; got {tables!r}.")
+        raise TacitaError(f"tables must be a list of lists of variables, as [['region', 'sex']]; got {check.given(tables)}.")
     listed = [check.names("tables", each) for each in tables]
     if not listed or not all(listed):
         raise TacitaError("tables must name at least one table of at least one variable.")

@@ -25,7 +25,7 @@ def category_text(what: str, given: Any) -> str:
         or value == ""
         or (isinstance(value, float) and not math.isfinite(value))
     ):
-        raise TacitaError(f"{what} must name categories by text or number; got {given!r}.")
+        raise TacitaError(f"{what} must name categories by text or number; got {check.given(given)}.")
     return text_of(value)
 
 
@@ -61,7 +61,7 @@ def _matrix(what: str, given: Any) -> dict[str, dict[str, float]] | Rows:
         for name, row in given.items():
             if not isinstance(row, Mapping):
                 raise TacitaError(
-                    f"{what} must have a table for each row, as in {{'a': {{'a': 0.9, 'b': 0.1}}}}; got {row!r}."
+                    f"{what} must have a table for each row, as in {{'a': {{'a': 0.9, 'b': 0.1}}}}; got {check.given(row)}."
                 )
             rows[category_text(what, name)] = _by_category(what, row)
         _check_sums(what, {name: sum(row.values()) for name, row in rows.items()})
@@ -75,7 +75,7 @@ def _matrix(what: str, given: Any) -> dict[str, dict[str, float]] | Rows:
         _check_sums(what, {str(number): sum(row) for number, row in enumerate(listed, start=1)})
         return listed
     raise TacitaError(
-        f"{what} must be a table of rows, as in {{'a': {{'a': 0.9, 'b': 0.1}}, ...}}, or a list of rows; got {given!r}."
+        f"{what} must be a table of rows, as in {{'a': {{'a': 0.9, 'b': 0.1}}, ...}}, or a list of rows; got {check.given(given)}."
     )
 
 

@@ -225,7 +225,7 @@ def unsafe_combinations(
     if tables is not None:
         if not isinstance(tables, Mapping):
             raise TacitaError(
-                f"tables must give a threshold for each table, as in {{'region x age': 10}}; got {tables!r}."
+                f"tables must give a threshold for each table, as in {{'region x age': 10}}; got {check.given(tables)}."
             )
         named = {_table(names): check.whole("threshold", each, 0) for names, each in tables.items()}
         wanted, thresholds = list(named), list(named.values())

@@ -92,7 +92,7 @@ class Hierarchy(ABC):
         found = check.whole(f"the level of {name!r}", level, 0)
         if found > self.height:
             raise TacitaError(
-                f"the level of {name!r} must be at most {self.height}, the height of its hierarchy; got {level!r}."
+                f"the level of {name!r} must be at most {self.height}, the height of its hierarchy; got {check.given(level)}."
             )
         return found
 
@@ -247,7 +247,7 @@ class Hierarchy(ABC):
 def true_or_false(what: str, value: object) -> None:
     """An option that is on or off."""
     if not isinstance(value, bool):
-        raise TacitaError(f"{what} must be true or false; got {value!r}.")
+        raise TacitaError(f"{what} must be true or false; got {check.given(value)}.")
 
 
 def listed(value: Any) -> tuple[Any, ...]:
