@@ -17,7 +17,20 @@ import tacita
 ROOT = Path(tacita.__file__).parent
 
 LAYERS = [
-    {"check", "arrays", "declared", "formula", "mechanism", "parameters", "progress", "random", "compiled", "compile_cache", "stopping", "work"},
+    {
+        "check",
+        "arrays",
+        "declared",
+        "formula",
+        "mechanism",
+        "parameters",
+        "progress",
+        "random",
+        "compiled",
+        "compile_cache",
+        "stopping",
+        "work",
+    },
     {"frame"},
     {"frame.files"},
     {"data", "measures", "policy", "scenario", "result", "rules"},

@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, cast
 from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.parameters import Parameter, checked_options, parameter_table, parameters_of
+from tacita.parameters import REQUIRED, Parameter, checked_options, parameter_table, parameters_of
 from tacita.progress import checked_progress
 from tacita.result import Result
 from tacita.scenario import Scenario, checked, with_codes
@@ -297,6 +297,7 @@ def measure(
             args, options = _in_place(function, files, args, options)
             progress = checked_progress(options.pop("progress", None))
             chosen = options | checked_options(function, _own_options(function, options))
+            _check_required(own, chosen)
             prepared = _prepared_arguments(files, args)
             allow(own.name, own.expected(prepared[:files], prepared[files], chosen))
             if reports:
@@ -348,6 +349,13 @@ def _in_place(
     if len(given) != len(places) or by_name != places[len(args) :]:
         raise TacitaError(f"{function.__name__} takes {', '.join(places)}, then options by name; got {len(given)}.")
     return given, {name: value for name, value in options.items() if name not in by_name}
+
+
+def _check_required(own: Measure, options: Mapping[str, Any]) -> None:
+    """Every option without a default is given."""
+    lacking = [each.name for each in own.parameters if each.default is REQUIRED and each.name not in options]
+    if lacking:
+        raise TacitaError(f"{own.name} must be told {check.quoted(lacking)}; pass {lacking[0]}=....")
 
 
 def _own_options(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

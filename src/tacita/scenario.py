@@ -257,7 +257,7 @@ class Scenario(Declared):
             if self.population_size < units:
                 of = "records" if units == len(data) else "units"
                 raise TacitaError(
-                    f"population_size must be at least the {units:,} {of} of the file; got {check.given(self.population_size)}."
+                    f"population_size must be at least the {units:,} {of} of the file; got {self.population_size!r}."
                 )
         if self.sampling_fraction is not None and len(data) / self.sampling_fraction > MOST_UNITS:
             raise TacitaError(

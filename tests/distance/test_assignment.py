@@ -203,5 +203,5 @@ def test_points_on_one_line_are_one_variable(metric: Metric, more: int, monkeypa
 def test_points_beside_the_line_are_not_taken_for_it() -> None:
     on_it = np.array([[0.0, 0.0], [1.0, 1.0], [3.0, 3.0]])
     assert assignment.on_a_line(on_it, on_it) is not None
-    assert assignment.on_a_line(on_it, on_it + [0.0, 1e-9]) is None
+    assert assignment.on_a_line(on_it, on_it + np.array([0.0, 1e-9])) is None
     assert assignment.on_a_line(on_it[:1], on_it[:1]) is None

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tacita import check
 from tacita.assessment.cautions import cautions_of
 from tacita.assessment.original import rows_do_not_match, with_original_weights
 from tacita.assessment.profile import KeySetRisk, RiskProfile
-from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table
@@ -37,8 +37,8 @@ from tacita.progress import Progress, no_progress, part
 from tacita.result import Result, Verdict
 from tacita.risk.identity.attackers import Attackers
 from tacita.risk.identity.individual_risk import risk_of_keys
-from tacita.risk.identity.options import METHODS
 from tacita.risk.identity.k_anonymity import LEVELS, KAnonymity
+from tacita.risk.identity.options import METHODS
 from tacita.risk.identity.reidentification import Reidentification, ThresholdCurve
 from tacita.scenario import KeySet, MissingRule, Scenario, checked
 from tacita.work import UNASKED, TooMuchWork, allow

@@ -80,7 +80,9 @@ def _shares(texts: list[str] | None) -> tuple[float, ...]:
         return tuple(float(share) for share in names(texts) or ())
     except ValueError:
         given = ",".join(texts or ())
-        raise TacitaError(f"alphas must be shares separated by commas, as in 0.01,0.05,0.1; got {check.given(given)}.") from None
+        raise TacitaError(
+            f"alphas must be shares separated by commas, as in 0.01,0.05,0.1; got {check.given(given)}."
+        ) from None
 
 
 def _sets(keys: list[str] | None, several: list[str] | None) -> list[tuple[str, ...]]:

@@ -160,7 +160,9 @@ def _percentages(texts: list[str] | None) -> tuple[float, ...] | None:
         return tuple(float(part) for part in names(texts) or ()) if texts else None
     except ValueError:
         given = ",".join(texts or ())
-        raise TacitaError(f"widths must be percentages separated by commas, as in 1,5,10; got {check.given(given)}.") from None
+        raise TacitaError(
+            f"widths must be percentages separated by commas, as in 1,5,10; got {check.given(given)}."
+        ) from None
 
 
 COMMANDS = {"link": link, "interval": interval}

@@ -222,7 +222,9 @@ def plot_units(
     check_out(out, overwrite)
     chosen = names(records)
     if chosen is not None and not all(each.isdigit() for each in chosen):
-        raise TacitaError(f"records must be the numbers of two records, as in 12,305; got {check.given(','.join(records or ()))}.")
+        raise TacitaError(
+            f"records must be the numbers of two records, as in 12,305; got {check.given(','.join(records or ()))}."
+        )
     numbers = None if chosen is None else [int(each) for each in chosen]
     with comparison_progress():
         first, second = read(original), read(released)

@@ -69,7 +69,9 @@ def _ranges(given: Any) -> tuple[tuple[float, float], ...]:
             return ranges
     except (TypeError, ValueError):
         pass
-    raise TacitaError(f"missing_ranges must be pairs of a lowest and a highest code, as ((-99, -1),); got {check.given(given)}.")
+    raise TacitaError(
+        f"missing_ranges must be pairs of a lowest and a highest code, as ((-99, -1),); got {check.given(given)}."
+    )
 
 
 class OriginalWeights(NamedTuple):

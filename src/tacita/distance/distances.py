@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tacita.arrays import Bools, Floats, Ints
 from tacita import check
+from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.compiled import compiled
 

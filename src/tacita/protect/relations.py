@@ -69,7 +69,7 @@ def _comparisons(text: str, part: Condition) -> list[Comparison]:
 
 def _unfit(text: str) -> TacitaError:
     return TacitaError(
-        f"a relation must compare sums of variables, as 'total = home + abroad'; got {check.given(text)}, which is a rule for the "
+        f"a relation must compare sums of variables, as 'total = home + abroad'; got {text!r}, which is a rule for the "
         f"plan rather than a relation to repair."
     )
 

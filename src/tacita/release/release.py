@@ -57,7 +57,9 @@ def checked_folder(folder: Any, *, overwrite: bool, inputs: Iterable[str | os.Pa
 def checked_reason(reason: Any) -> str:
     """The reason for writing a release that is not safe, on one line."""
     if not isinstance(reason, str) or not reason.strip():
-        raise TacitaError(f"accept_unsafe must be the reason in words, as 'for the safe centre only'; got {check.given(reason)}.")
+        raise TacitaError(
+            f"accept_unsafe must be the reason in words, as 'for the safe centre only'; got {check.given(reason)}."
+        )
     # It goes into files that are shown on terminals.
     return "".join(sign for sign in " ".join(reason.split()) if sign.isprintable())
 

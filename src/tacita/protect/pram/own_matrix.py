@@ -61,7 +61,7 @@ def _matrix(what: str, given: Any) -> dict[str, dict[str, float]] | Rows:
         for name, row in given.items():
             if not isinstance(row, Mapping):
                 raise TacitaError(
-                    f"{what} must have a table for each row, as in {{'a': {{'a': 0.9, 'b': 0.1}}}}; got {check.given(row)}."
+                    f"{what} must have a table for each row, as in {{'a': {{'a': 0.9, 'b': 0.1}}}}; got {row!r}."
                 )
             rows[category_text(what, name)] = _by_category(what, row)
         _check_sums(what, {name: sum(row.values()) for name, row in rows.items()})
@@ -75,7 +75,7 @@ def _matrix(what: str, given: Any) -> dict[str, dict[str, float]] | Rows:
         _check_sums(what, {str(number): sum(row) for number, row in enumerate(listed, start=1)})
         return listed
     raise TacitaError(
-        f"{what} must be a table of rows, as in {{'a': {{'a': 0.9, 'b': 0.1}}, ...}}, or a list of rows; got {check.given(given)}."
+        f"{what} must be a table of rows, as in {{'a': {{'a': 0.9, 'b': 0.1}}, ...}}, or a list of rows; got {given!r}."
     )
 
 

@@ -21,7 +21,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tacita import check
 from tacita.check import TacitaError
 
 CODE = r'(?:"[^"]*"|[^\s",:<>-][^\s",:-]*)'
@@ -74,7 +73,7 @@ def parse_scheme(text: str) -> Scheme:
             name, rest = directive[1].upper(), directive[2].strip()
             if name not in ("MISSING", "CODELIST") or not rest:
                 raise TacitaError(
-                    f"line {number} of the scheme must be <MISSING> with codes or <CODELIST> with a file; got {check.given(line)}."
+                    f"line {number} of the scheme must be <MISSING> with codes or <CODELIST> with a file; got {line!r}."
                 )
             if name == "MISSING":
                 missing = tuple(_bare(code) for code in re.findall(r'"[^"]*"|[^\s,]+', rest))
@@ -93,7 +92,7 @@ def _ranges(number: int, line: str) -> list[Range]:
     found = TARGET.fullmatch(line)
     if not found:
         raise TacitaError(
-            f"line {number} of the scheme must begin with a new code and a colon, as in 1:1-10; got {check.given(line)}."
+            f"line {number} of the scheme must begin with a new code and a colon, as in 1:1-10; got {line!r}."
         )
     items = re.findall(r'(?:"[^"]*"|[^,"])+', found[2]) or [""]
     if found[2].rstrip().endswith(",") or ",," in found[2].replace(" ", ""):
@@ -105,7 +104,7 @@ def _range(number: int, item: str, target: str) -> Range:
     match = ITEM.fullmatch(item)
     if not match or not (match[1] or match[3]) or (match[1] and match[3] and not match[2]):
         raise TacitaError(
-            f"line {number} of the scheme must list old codes or ranges such as 5, 8-10, -4 or 21-; got {check.given(item)}."
+            f"line {number} of the scheme must list old codes or ranges such as 5, 8-10, -4 or 21-; got {item!r}."
         )
     low, high = (_bare(code) if code else None for code in (match[1], match[3]))
     return Range(number, low, high if match[2] else low, target)

@@ -22,6 +22,7 @@ from tacita.protect.step import Applied, CellStep, Context, present
 from tacita.protect.suppress.local_suppression import Suppression, suppress
 from tacita.protect.suppress.task import Task, check_keys, task_of
 from tacita.scenario import Scenario
+from tacita.work import Work
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,13 @@ class Suppress(CellStep):
     def adds_missing(self) -> bool:
         """Suppressed cells are missing."""
         return True
+
+    def work(self, data: Data, context: Context) -> Work | None:
+        """Under the wildcard rule every record may try all sets of keys, in several rounds."""
+        if context.scenario.missing.name not in ("wildcard", "partial"):
+            return None
+        keys = min(len(context.scenario.all_keys), 40)
+        return Work(4e-8 * len(data) * keys * 2.0**keys, "name fewer keys, or choose missing='one_way'")
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with cells suppressed."""

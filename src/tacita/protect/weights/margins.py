@@ -36,7 +36,9 @@ def all_totals(what: str, given: Any) -> dict[str, dict[str, float]]:
 
 def _totals(name: str, given: Any) -> dict[str, float]:
     if not isinstance(given, Mapping) or not given:
-        raise TacitaError(f"totals of {name!r} must be a table of categories, as in {{'f': 100}}; got {check.given(given)}.")
+        raise TacitaError(
+            f"totals of {name!r} must be a table of categories, as in {{'f': 100}}; got {check.given(given)}."
+        )
     labels = [_text_of(category) for category in given]
     check.unique_names(f"categories of {name!r}", labels)
     found = {}

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import numpy as np
 
-from tacita import frame
+from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
-from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.mechanism import Mechanism

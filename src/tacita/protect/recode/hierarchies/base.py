@@ -92,7 +92,7 @@ class Hierarchy(ABC):
         found = check.whole(f"the level of {name!r}", level, 0)
         if found > self.height:
             raise TacitaError(
-                f"the level of {name!r} must be at most {self.height}, the height of its hierarchy; got {check.given(level)}."
+                f"the level of {name!r} must be at most {self.height}, the height of its hierarchy; got {level!r}."
             )
         return found
 

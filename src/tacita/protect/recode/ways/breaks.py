@@ -57,7 +57,9 @@ def group_names(what: str, given: Any) -> tuple[Any, ...]:
 def check_group_names(names: tuple[Any, ...], groups: int) -> None:
     """One name for each group, all different; or none at all."""
     if names and (len(names) != groups or len(set(map(text_of, names))) != groups):
-        raise TacitaError(f"into must name {groups} different groups, from the lowest on; got {check.given(list(names))}.")
+        raise TacitaError(
+            f"into must name {groups} different groups, from the lowest on; got {check.given(list(names))}."
+        )
 
 
 Into = Annotated[

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from tacita import check
 from tacita.check import TacitaError
 from tacita.parameters import AtLeast, Doc, Shape
 from tacita.protect.recode.hierarchies import Hierarchy
@@ -38,7 +37,7 @@ class HierarchyLevel(Way):
         super().__post_init__()
         if self.level > self.hierarchy.height:
             raise TacitaError(
-                f"level must be at most {self.hierarchy.height}, the height of the hierarchy; got {check.given(self.level)}."
+                f"level must be at most {self.hierarchy.height}, the height of the hierarchy; got {self.level!r}."
             )
 
     def grouping(self, source: Source) -> Grouping:
