@@ -153,7 +153,7 @@ class PropensityLoss(Result):
 
 
 def _work(original: Data, released: Data, scenario: Scenario, options: Mapping[str, Any]) -> Work:
-    """A fit of the logistic model goes over all pairs of terms of each record a dozen times, once more for each permutation."""
+    """A fit goes over all pairs of terms of each record a dozen times; every permutation is one more fit."""
     terms = len(check.names("variables", options["variables"]) or set(original.columns) & set(released.columns))
     terms = math.comb(terms + 1, 2) if options["two_way"] else terms
     again = 1 + (options["permutations"] or (20 if options["model"] == "tree" else 0))
