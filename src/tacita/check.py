@@ -30,6 +30,10 @@ LONGEST = 200
 """Signs of a value that a message repeats."""
 
 
+MOST_CELLS = 3
+"""So many values in lists in one another are repeated."""
+
+
 def given(value: object) -> str:
     """A parameter as messages repeat it: on one line and not without end; a table by its kind, since it has cells.
 
@@ -37,7 +41,9 @@ def given(value: object) -> str:
     ("'a'", '[1.5, None]')
     """
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple | set) else ()
-    if any(_holds_cells(each) for each in (value, *inside)):
+    rows = [each for each in inside if isinstance(each, list | tuple)]
+    # A list of rows or a table of columns is a file too.
+    if any(_holds_cells(each) for each in (value, *inside)) or sum(map(len, rows)) > MOST_CELLS:
         return f"a {type(value).__name__}"
     text = repr(value).replace("\n", " ")
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
