@@ -35,7 +35,17 @@ from tacita.protect.steps import own_steps
 
 LONGEST = 10.0
 """Seconds of the processor that a call may take."""
-NOT_CALLED = {"Release", "RiskProfile", "Comparison", "KeyTable", "DemoSurvey", "Step", "TacitaError", "TacitaWarning"}
+NOT_CALLED = {
+    "Release",
+    "RiskProfile",
+    "Comparison",
+    "KeyTable",
+    "DemoSurvey",
+    "Step",
+    "Hierarchy",
+    "TacitaError",
+    "TacitaWarning",
+}
 """Results and bases: nobody makes them by hand."""
 TABLES = {"data", "original", "released", "register", "releases", "household_file", "person_file", "households"}
 """Parameters that are files."""
@@ -107,7 +117,9 @@ class Caller:
         function: Any = tc
         for part in name.split("."):
             function = getattr(function, part)
-        listed = [each for each in inspect.signature(function).parameters.values() if each.name not in ("self", "progress")]
+        listed = [
+            each for each in inspect.signature(function).parameters.values() if each.name not in ("self", "progress")
+        ]
         given = {each.name: self._argument(each) for each in listed if self._is_given(each)}
         self.text = f"{name}({shown(given)})"
         if name == "Plan.apply":
@@ -171,15 +183,19 @@ class Caller:
 
 
 def kind_of(data: Any) -> str:
-    """A table by its kind and columns."""
-    columns = getattr(data, "schema", None) if isinstance(data, pl.DataFrame) else getattr(data, "columns", "")
-    return f"{type(data).__module__.split('.')[0]}.{type(data).__name__}{len(data) if hasattr(data, '__len__') else ''} {columns}"
+    """A table by its kind, size and columns."""
+    size = f" {data.shape}" if hasattr(data, "shape") else ""
+    schema = f" {dict(data.schema)}" if isinstance(data, pl.DataFrame) else ""
+    return f"<{type(data).__module__.partition('.')[0]}.{type(data).__name__}{size}{schema}>"
 
 
 def shown(given: Any) -> str:
     """Arguments in short."""
     if isinstance(given, dict):
-        return ", ".join(f"{name}={kind_of(each) if hasattr(each, 'columns') else repr(each)[:80]}" for name, each in given.items())
+        return ", ".join(
+            f"{name}={kind_of(each) if hasattr(type(each), 'columns') else repr(each)[:80]}"
+            for name, each in given.items()
+        )
     return repr(given)[:400]
 
 
@@ -218,12 +234,19 @@ def finding(seed: int, number: int) -> Finding | None:
             text = str(error)
             if "\n" in text.strip() or CANARY in text or not text.endswith((".", "?")):
                 return Finding(number, caller.text, f"not one sentence: {text}", place(error.__traceback__))
-        except Exception as error:
-            return Finding(number, caller.text, f"{type(error).__name__}: {str(error)[:200]}", place(error.__traceback__))
+        except BaseException as error:
+            # A panic of a library in Rust is no Exception; whoever stops the program is heard.
+            if isinstance(error, KeyboardInterrupt | SystemExit):
+                raise
+            return Finding(
+                number, caller.text, f"{type(error).__name__}: {str(error)[:200]}", place(error.__traceback__)
+            )
     for each in heard:
         foreign = not issubclass(each.category, tc.TacitaWarning)
         if foreign or CANARY in str(each.message):
-            return Finding(number, caller.text, f"{each.category.__name__}: {each.message}", f"{each.filename}:{each.lineno}")
+            return Finding(
+                number, caller.text, f"{each.category.__name__}: {each.message}", f"{each.filename}:{each.lineno}"
+            )
     return None
 
 

@@ -31,6 +31,7 @@ LAYERS = [
         "compiled",
         "stopping",
         "small_counts",
+        "work",
     },
     {"frame"},
     {"frame.files"},
@@ -57,7 +58,7 @@ ONLY_THERE = {
     "vl_convert": {"plots"},
     "typer": {"cli"},
     "rich": {"cli"},
-    "numba": {"compiled", "compile_cache", "stopping"},
+    "numba": {"compiled", "compile_cache", "stopping", "work"},
     "jinja2": {"reports"},
     "pandas": set(),
 }

@@ -177,3 +177,20 @@ def test_partial_multiplies_what_comes_through_blanks(targets: list[slow.Key], s
         ]
         right.append(float(sum(factors)))
     assert found[:, 0].tolist() == right
+
+
+def test_many_patterns_are_compared_pair_by_pair_and_count_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nearly every key has a pattern of its own, a sort for each pair of patterns took nearly all the time."""
+    draws = np.random.default_rng(5)
+    codes = draws.integers(0, 4, (60, 7)).astype(np.uint32)
+    given = Keys(codes, draws.integers(1, 9, (60, 1)))
+    by_pairs: list[int] = []
+    pairs = matching._sums_by_pairs
+    monkeypatch.setattr(matching, "_sums_by_pairs", lambda *args: by_pairs.append(1) or pairs(*args))
+    for rule in ("wildcard", "conservative", "partial(0.3)", "sdcmicro(1)", "one_way"):
+        by_pairs.clear()
+        fast = matching_counts(codes, given, MissingRule.parse(rule), np.ones(60))
+        assert bool(by_pairs) == (rule != "one_way")
+        with monkeypatch.context() as patched:
+            patched.setattr(matching, "_better_by_pairs", lambda *_: False)
+            assert fast.tolist() == matching_counts(codes, given, MissingRule.parse(rule), np.ones(60)).tolist()

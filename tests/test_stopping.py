@@ -69,9 +69,7 @@ def test_nothing_from_a_file_controls_the_terminal(run: Run, tmp_path: Path) -> 
     )
     told = [
         run("describe", tmp_path / "in.csv"),
-        run(
-            "protect", tmp_path / "in.csv", "--plan", tmp_path / "plan.toml", "--keys", "b", "--out", tmp_path / "out"
-        ),
+        run("protect", tmp_path / "in.csv", "--plan", tmp_path / "plan.toml", "--keys", "b", "--out", tmp_path / "out"),
         run("assess", tmp_path / "in.csv", "--keys", "\x1b[31m"),
     ]
     for _, out, err in told:

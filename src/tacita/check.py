@@ -26,6 +26,44 @@ class Caution(TacitaWarning):
     """A warning that the printed result repeats."""
 
 
+LONGEST = 200
+"""Signs of a value that a message repeats."""
+
+
+MOST_CELLS = 3
+"""So many values in lists in one another are repeated."""
+
+
+def given(value: object) -> str:
+    """A parameter as messages repeat it: on one line and not without end; a table by its kind, since it has cells.
+
+    >>> given("a"), given([1.5, None])
+    ("'a'", '[1.5, None]')
+    """
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple | set) else ()
+    rows = [each for each in inside if isinstance(each, list | tuple)]
+    # A list of rows or a table of columns is a file too.
+    if any(_holds_cells(each) for each in (value, *inside)) or sum(map(len, rows)) > MOST_CELLS:
+        return f"a {type(value).__name__}"
+    text = repr(value).replace("\n", " ")
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def _holds_cells(value: object) -> bool:
+    """Whether a value is a table, a column or an array, of any library."""
+    return hasattr(type(value), "columns") or bool(getattr(value, "shape", ()))
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a finite number that a machine can calculate with."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
 def quoted(names: Iterable[object], most: int = 5) -> str:
     """Names in quotes, at most `most` of them, the rest counted."""
     listed = [repr(str(name)) for name in names]
@@ -62,12 +100,12 @@ def names(what: str, value: object) -> tuple[str, ...]:
         return ()
     if isinstance(value, str):
         value = (value,)
-    if not isinstance(value, Iterable):
-        raise TacitaError(f"{what} must be a list of column names; got {value!r}.")
+    if not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
+        raise TacitaError(f"{what} must be a list of column names; got {given(value)}.")
     listed = tuple(value)
     if not all(isinstance(name, str) for name in listed):
         wrong = next(name for name in listed if not isinstance(name, str))
-        raise TacitaError(f"{what} must be a list of column names; got {wrong!r} in it.")
+        raise TacitaError(f"{what} must be a list of column names; got {given(wrong)} in it.")
     unique_names(what, listed)
     return listed
 
@@ -94,25 +132,27 @@ def not_too_deep(what: str, value: Any) -> None:
 def _parts(value: Any) -> Iterable[Any]:
     """The lists and tables in a list or table."""
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    return [each for each in inside if isinstance(each, dict | list | tuple)]
+    return [each for each in inside if type(each) is not str and isinstance(each, dict | list | tuple)]
 
 
 def mapping(what: str, value: object) -> dict[str, Any]:
     """A table of names and what belongs to them, as a dictionary of its own."""
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
-        raise TacitaError(f"{what} must be a table of names, as in {{'age': ...}}; got {value!r}.")
+        raise TacitaError(f"{what} must be a table of names, as in {{'age': ...}}; got {given(value)}.")
     return dict(value)
 
 
 def python_number(value: Any) -> Any:
     """A NumPy number as Python's own, which files can hold; anything else as it is."""
+    if type(value) in (str, int, float):
+        return value
     return value.item() if isinstance(value, Real) and hasattr(value, "item") else value
 
 
 def number(what: str, value: Any) -> float:
     """A finite number."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise TacitaError(f"{what} must be a number; got {value!r}.")
+    if not _is_number(value):
+        raise TacitaError(f"{what} must be a number; got {given(value)}.")
     return float(value)
 
 
@@ -128,32 +168,31 @@ def exact_number(what: str, value: Any) -> float:
 def column_name(what: str, value: Any) -> str:
     """The name of one column."""
     if not isinstance(value, str):
-        raise TacitaError(f"{what} must be the name of a column; got {value!r}.")
+        raise TacitaError(f"{what} must be the name of a column; got {given(value)}.")
     return value
 
 
 def whole(what: str, value: Any, least: int | None = None) -> int:
     """A whole number of at least `least`, if there is a least one."""
-    known = not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
-    if not known or value != math.floor(value):
+    if not _is_number(value) or value != math.floor(value):
         wanted = "" if least is None else f" of at least {least}"
-        raise TacitaError(f"{what} must be a whole number{wanted}; got {value!r}.")
+        raise TacitaError(f"{what} must be a whole number{wanted}; got {given(value)}.")
     if least is not None and value < least:
-        raise TacitaError(f"{what} must be at least {least}; got {value!r}.")
+        raise TacitaError(f"{what} must be at least {least}; got {given(value)}.")
     return int(value)
 
 
 def share(what: str, value: Any, *, zero: bool = True, one: bool = True) -> float:
     """A probability, open or closed at either end."""
     low, high = ("[0" if zero else "(0"), ("1]" if one else "1)")
-    inside = not isinstance(value, bool) and isinstance(value, Real) and 0.0 <= float(value) <= 1.0
+    inside = _is_number(value) and 0.0 <= value <= 1.0
     if not inside or (value == 0 and not zero) or (value == 1 and not one):
-        raise TacitaError(f"{what} must be in {low}, {high}; got {value!r}.")
+        raise TacitaError(f"{what} must be in {low}, {high}; got {given(value)}.")
     return float(value)
 
 
 def one_of(what: str, value: Any, choices: Sequence[str]) -> str:
     """One of a few words."""
-    if value not in choices:
-        raise TacitaError(f"{what} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
+    if not isinstance(value, str) or value not in choices:
+        raise TacitaError(f"{what} must be one of {', '.join(map(repr, choices))}; got {given(value)}.")
     return str(value)

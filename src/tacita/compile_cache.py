@@ -14,7 +14,10 @@ from contextlib import suppress
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core import caching
+
+Base: Any = caching.FunctionCache
+FileBase: Any = caching.IndexDataCacheFile
 
 
 def cache_of(function: Callable[..., Any], kind: str) -> Any:
@@ -28,7 +31,7 @@ def cache_of(function: Callable[..., Any], kind: str) -> Any:
         return None
 
 
-class Cache(FunctionCache):  # type: ignore[misc]
+class Cache(Base):  # type: ignore[misc]
     """Numba's cache by the digest of what a function reaches; what cannot be read or written is compiled anew."""
 
     def __init__(self, function: Callable[..., Any], kind: str) -> None:
@@ -51,7 +54,7 @@ class Cache(FunctionCache):  # type: ignore[misc]
             super().save_overload(sig, data)
 
 
-class CacheFile(IndexDataCacheFile):  # type: ignore[misc]
+class CacheFile(FileBase):  # type: ignore[misc]
     """An index and its files of machine code, each with the digest that it was made under.
 
     Numba writes the index first: if the disk is then full, it points to a file of former times.

@@ -111,6 +111,8 @@ class Declared:
 
 def plain(value: Any) -> Any:
     """A value as TOML and JSON know it: dataclasses as tables, tuples as lists, absent fields left out."""
+    if type(value) in (str, int, float, bool):
+        return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
         return {name: plain(part) for name, part in fields if part is not None}

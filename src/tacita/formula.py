@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tacita import check
 from tacita.check import TacitaError
 
 Term = frozenset[str]
@@ -32,7 +33,7 @@ def parse(formula: str) -> list[Term]:
     [['sex'], ['age'], ['age', 'sex'], ['year of birth']]
     """
     if not isinstance(formula, str):
-        raise TacitaError(f"formula must be a text; got {formula!r}, {HOW}.")
+        raise TacitaError(f"formula must be a text; got {check.given(formula)}, {HOW}.")
     text = formula.strip()
     reader = _Reader(formula, _tokens(formula, text.removeprefix("~")))
     terms = reader.sum()
@@ -166,7 +167,7 @@ def parse_regression(formula: str) -> Regression:
     ('income', [['age'], ['sex'], ['age', 'sex']], ['sex'], False)
     """
     if not isinstance(formula, str):
-        raise TacitaError(f"formula must be a text; got {formula!r}, {REGRESSION}.")
+        raise TacitaError(f"formula must be a text; got {check.given(formula)}, {REGRESSION}.")
     left, tilde, right = _sides(formula)
     response = _tokens(formula, left) if tilde else []
     if len(response) != 1 or response[0][0] != "name":

@@ -20,9 +20,11 @@ from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, cast
 from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.parameters import Parameter, checked_options, parameter_table, parameters_of
+from tacita.parameters import REQUIRED, Parameter, checked_options, parameter_table, parameters_of
+from tacita.progress import checked_progress
 from tacita.result import Result
 from tacita.scenario import Scenario, checked, with_codes
+from tacita.work import Work, allow
 
 GROUP = "tacita.measures"
 GENTLER = "milder steps on the variables that lost most: fewer classes joined, less noise, fewer cells suppressed"
@@ -222,16 +224,20 @@ class Measure:
     """By how much, relatively, the names of the variables may change a figure, as where terms are fitted in turn."""
     kind: Literal["risk", "loss"] = "risk"
     """What it measures: what an intruder gains, or what a researcher loses."""
+    work: Callable[..., Work | None] | None = None
+    """How long it takes on some files, under a scenario and with options, where that can be long."""
+
+    def expected(self, files: tuple[Data, ...], scenario: Scenario, options: Mapping[str, Any]) -> Work | None:
+        """How long it takes on files, about; None: not long."""
+        if self.work is None or not all(map(len, files)):
+            return None
+        usual = {each.name: each.default for each in self.parameters}
+        return self.work(*files, scenario, {**usual, **options})
 
     @property
     def all_needs(self) -> tuple[str, ...]:
         """What it needs; of two files also the original, and records that both have."""
         return (*self.needs, *(("original", "shared_records") if self.files == 2 else ()))
-
-    @property
-    def takes_progress(self) -> bool:
-        """Whether it says how far it is."""
-        return "progress" in inspect.signature(self.function).parameters
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -276,8 +282,13 @@ def measure(
     missing: MissingKeys = BY_SCENARIO,
     precision: float = 0.0,
     kind: Literal["risk", "loss"] = "risk",
+    work: Callable[..., Work | None] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare a measure beside its function: `@measure(needs="sensitive", limit=at_least("smallest", "..."))`.
+
+    Every measure can be called with `progress`: one that works in one go says that it began and that it is done.
+    Where its time grows faster than its files, `work(*files, scenario, options)` says how long it takes; what would
+    not end in reasonable time is refused.
 
     The function takes `(data, scenario, *, options)`, or `(original, released, scenario, *, options)` with `files=2`.
     Before it is called, data of any kind become `Data`, the scenario is checked against it, its codes for not
@@ -288,8 +299,19 @@ def measure(
         @functools.wraps(function)
         def measured(*args: Any, **options: Any) -> R:
             args, options = _in_place(function, files, args, options)
+            progress = checked_progress(options.pop("progress", None))
             chosen = options | checked_options(function, _own_options(function, options))
-            return cast(R, cast(Any, function)(*_prepared_arguments(files, args), **chosen))
+            _check_required(own, chosen)
+            prepared = _prepared_arguments(files, args)
+            allow(own.name, own.expected(prepared[:files], prepared[files], chosen))
+            if reports:
+                return cast(R, cast(Any, function)(*prepared, **chosen, progress=progress))
+            progress(0.0, own.name.replace("_", " "))
+            result = cast(R, cast(Any, function)(*prepared, **chosen))
+            progress(1.0, own.name.replace("_", " "))
+            return result
+
+        reports = "progress" in inspect.signature(function).parameters
 
         wanted = (called_for,) if isinstance(called_for, str) else called_for
         required = (needs,) if isinstance(needs, str) else needs
@@ -307,6 +329,7 @@ def measure(
             missing,
             precision,
             kind,
+            work,
         )
         measured.measure = own  # type: ignore[attr-defined]
         _register_measure(own, function.__module__)
@@ -330,6 +353,13 @@ def _in_place(
     if len(given) != len(places) or by_name != places[len(args) :]:
         raise TacitaError(f"{function.__name__} takes {', '.join(places)}, then options by name; got {len(given)}.")
     return given, {name: value for name, value in options.items() if name not in by_name}
+
+
+def _check_required(own: Measure, options: Mapping[str, Any]) -> None:
+    """Every option without a default is given."""
+    lacking = [each.name for each in own.parameters if each.default is REQUIRED and each.name not in options]
+    if lacking:
+        raise TacitaError(f"{own.name} must be told {check.quoted(lacking)}; pass {lacking[0]}=....")
 
 
 def _own_options(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -86,7 +86,7 @@ class Mechanism:
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or not self.kind:
-            raise TacitaError(f"the kind of a mechanism must be a text, as 'rounding'; got {self.kind!r}.")
+            raise TacitaError(f"the kind of a mechanism must be a text, as 'rounding'; got {check.given(self.kind)}.")
         object.__setattr__(self, "variables", check.names("variables of a mechanism", self.variables))
         given = check.mapping("parameters of a mechanism", self.parameters)
         object.__setattr__(self, "parameters", {name: _plain(name, value) for name, value in given.items()})

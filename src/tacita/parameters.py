@@ -40,7 +40,7 @@ class AtLeast:
     def check(self, what: str, value: float) -> None:
         """An error for a smaller number."""
         if value < self.least:
-            raise TacitaError(f"{what} must be at least {self.least:g}; got {value!r}.")
+            raise TacitaError(f"{what} must be at least {self.least:g}; got {check.given(value)}.")
 
     def __str__(self) -> str:
         return f"at least {self.least:g}"
@@ -55,7 +55,7 @@ class AtMost:
     def check(self, what: str, value: float) -> None:
         """An error for a greater number."""
         if value > self.most:
-            raise TacitaError(f"{what} must be at most {self.most:,g}; got {value!r}.")
+            raise TacitaError(f"{what} must be at most {self.most:,g}; got {check.given(value)}.")
 
     def __str__(self) -> str:
         return f"at most {self.most:,g}"
@@ -70,7 +70,7 @@ class Above:
     def check(self, what: str, value: float) -> None:
         """An error for a number that is not greater."""
         if value <= self.limit:
-            raise TacitaError(f"{what} must be above {self.limit:g}; got {value!r}.")
+            raise TacitaError(f"{what} must be above {self.limit:g}; got {check.given(value)}.")
 
     def __str__(self) -> str:
         return f"above {self.limit:g}"
@@ -98,7 +98,7 @@ class Percentage:
     def check(self, what: str, value: float) -> None:
         """An error for a number outside the range."""
         if not 0 < value <= 100:
-            raise TacitaError(f"{what} must be a percentage above 0, at most 100; got {value!r}.")
+            raise TacitaError(f"{what} must be a percentage above 0, at most 100; got {check.given(value)}.")
 
     def __str__(self) -> str:
         return "in (0, 100], a percentage"
@@ -217,9 +217,9 @@ class Parameter:
             # Of a share the constraint speaks.
             return value
         if self.kind == "true or false" and not isinstance(value, bool):
-            raise TacitaError(f"{name} must be true or false; got {value!r}.")
+            raise TacitaError(f"{name} must be true or false; got {check.given(value)}.")
         if self.kind == "text" and not isinstance(value, str):
-            raise TacitaError(f"{name} must be a text; got {value!r}.")
+            raise TacitaError(f"{name} must be a text; got {check.given(value)}.")
         if self.kind == "names":
             return check.names(name, value)
         return check.mapping(name, value) if self.kind == "table" else value

@@ -171,7 +171,9 @@ def _limit(name: str, value: Any) -> Any:
     if not isinstance(value, Mapping):
         return _number(name, check.python_number(value))
     if "limit" not in value:
-        raise TacitaError(f"the limit of {name} must be a number or a table with limit = ...; got {dict(value)!r}.")
+        raise TacitaError(
+            f"the limit of {name} must be a number or a table with limit = ...; got {check.given(dict(value))}."
+        )
     return {option: check.python_number(each) for option, each in value.items()} | {
         "limit": _number(name, check.python_number(value["limit"]))
     }

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
+
+from tacita.check import TacitaError
 
 Progress = Callable[[float, str], None]
 """Called with the share of the work that is done and what is being done; it may raise `Cancelled` to stop the work."""
@@ -14,6 +17,13 @@ class Cancelled(Exception):  # noqa: N818
 
 def no_progress(done: float, what: str) -> None:
     """A progress callback that does nothing."""
+
+
+def checked_progress(progress: Any) -> Progress:
+    """The callback given, or one that does nothing; anything else is an error."""
+    if progress is not None and not callable(progress):
+        raise TacitaError(f"progress must be a function of two arguments; got {type(progress).__name__}.")
+    return progress or no_progress
 
 
 def part(progress: Progress, start: float, end: float) -> Progress:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacita import check
 from tacita.check import TacitaError
 
 Words = NDArray[np.uint64]
@@ -128,7 +129,7 @@ class Draws:
         if seed < 0:  # the value is not quoted: messages reach logs, and a seed is a secret
             raise TacitaError("seed must be a whole number of at least 0; fresh_seed() gives one.")
         if not isinstance(self.label, str):
-            raise TacitaError(f"label must be a text; got {self.label!r}.")
+            raise TacitaError(f"label must be a text; got {check.given(self.label)}.")
         object.__setattr__(self, "seed", seed)
 
     @property
@@ -145,7 +146,7 @@ class Draws:
         '/noise/income~1tax'
         """
         if not isinstance(label, str):
-            raise TacitaError(f"label must be a text; got {label!r}.")
+            raise TacitaError(f"label must be a text; got {check.given(label)}.")
         return Draws(self.seed, f"{self.label}/{label.replace('~', '~0').replace('/', '~1')}")
 
     def bits(self, records: ArrayLike, draw: ArrayLike = 0) -> Words:

@@ -48,7 +48,7 @@ class MissingRule:
                 raise TacitaError(f"missing {self.name!r} needs a factor{words}.")
             check.share(f"the factor of {self.name}", self.factor)
         elif self.factor is not None:
-            raise TacitaError(f"missing {self.name!r} takes no factor; got {self.factor!r}.")
+            raise TacitaError(f"missing {self.name!r} takes no factor; got {check.given(self.factor)}.")
 
     @classmethod
     def parse(cls, text: Any) -> Self:
@@ -57,7 +57,7 @@ class MissingRule:
             return text
         match = re.fullmatch(r"\s*(\w+)\s*(?:\(\s*([\w.+-]+)\s*\))?\s*", str(text))
         if match is None:
-            raise TacitaError(f"missing must be one of {', '.join(map(repr, RULES))}; got {text!r}.")
+            raise TacitaError(f"missing must be one of {', '.join(map(repr, RULES))}; got {check.given(text)}.")
         name, factor = match.groups()
         try:
             return cls(name, None if factor is None else float(factor))
@@ -172,7 +172,7 @@ class Scenario(Declared):
         for name in ("weight", "household", "person"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
-                raise TacitaError(f"{name} must be the name of a column; got {value!r}.")
+                raise TacitaError(f"{name} must be the name of a column; got {check.given(value)}.")
         for name in ("attack_probability", "population_size", "sampling_fraction"):
             put(self, name, check.python_number(getattr(self, name)))
         for name in ("key_sets", "known", "error_rates", "not_applicable"):
@@ -297,10 +297,10 @@ class Scenario(Declared):
 
 def _check_population_size(size: Any) -> None:
     if check.number("population_size", size) < 1:
-        raise TacitaError(f"population_size must be at least 1; got {size!r}.")
+        raise TacitaError(f"population_size must be at least 1; got {check.given(size)}.")
     if size > MOST_UNITS:
         raise TacitaError(
-            f"population_size must be at most {MOST_UNITS:g}, more than any population has; got {size!r}."
+            f"population_size must be at most {MOST_UNITS:g}, more than any population has; got {check.given(size)}."
         )
 
 
@@ -353,7 +353,7 @@ def _codes(name: str, given: Any) -> tuple[Any, ...]:
     try:
         codes = tuple(check.python_number(code) for code in given)
     except TypeError:
-        raise TacitaError(f"not_applicable of {name!r} must be a list of codes; got {given!r}.") from None
+        raise TacitaError(f"not_applicable of {name!r} must be a list of codes; got {check.given(given)}.") from None
     if None in codes:
         raise TacitaError(f"not_applicable of {name!r} must be codes; got None, write '' for a blank.")
     return codes

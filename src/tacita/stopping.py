@@ -20,14 +20,21 @@ class Stopped(BaseException):
         self.number = number
 
 
+_asked: list[int] = []
+"""The signals that asked the program to end."""
+
+
 def run_stoppable(run: Callable[[], None]) -> None:
     """Run a program; whoever stops it is told so in one sentence, with exit code 130 or 143."""
     try:
         with stoppable():
             run()
-    except (Stopped, KeyboardInterrupt) as stopped:
+    except BaseException as stopped:
+        # A compiled loop that is stopped on its return raises an error of its own.
+        if not _asked and not isinstance(stopped, Stopped | KeyboardInterrupt):
+            raise
         sys.stderr.write("tacita: stopped; nothing half-written is left.\n")
-        sys.exit(128 + getattr(stopped, "number", signal.SIGINT))
+        sys.exit(128 + (_asked[0] if _asked else signal.SIGINT))
 
 
 @contextmanager
@@ -41,6 +48,7 @@ def stoppable() -> Iterator[None]:
     def stop(number: int, _: object) -> None:
         for each in numbers:
             signal.signal(each, signal.SIG_IGN)
+        _asked.append(number)
         raise Stopped(number)
 
     try:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tacita import check
 from tacita.assessment.cautions import cautions_of
 from tacita.assessment.original import rows_do_not_match, with_original_weights
 from tacita.assessment.profile import KeySetRisk, RiskProfile
@@ -38,8 +39,10 @@ from tacita.result import Result, Verdict
 from tacita.risk.identity.attackers import Attackers
 from tacita.risk.identity.individual_risk import risk_of_keys
 from tacita.risk.identity.k_anonymity import LEVELS, KAnonymity
+from tacita.risk.identity.options import METHODS
 from tacita.risk.identity.reidentification import Reidentification, ThresholdCurve
 from tacita.scenario import KeySet, MissingRule, Scenario, checked
+from tacita.work import UNASKED, TooMuchWork, allow
 
 if TYPE_CHECKING:
     from tacita.assessment.told_keys import ToldKeys
@@ -96,6 +99,10 @@ class Context(NamedTuple):
         numbered = any(data.numbers_of_records is not None for data in (self.data, self.original))
         return not numbered or bool(np.isin(self.data.record, self.original.record).any())
 
+    def files(self, measure: Measure) -> tuple[Any, ...]:
+        """The files that a measure takes."""
+        return (self.data,) if measure.files == 1 else (self.original, self.data)
+
     def lacks(self, measure: Measure) -> list[str]:
         """What a measure needs and is not there."""
         return [need for need in measure.all_needs if not self.has(need)]
@@ -142,6 +149,7 @@ def assess(
     known = getattr(data, "original", None)
     scenario = checked(scenario)
     known_scenario = getattr(data, "original_scenario", scenario)
+    check.one_of("method", method, METHODS)
     # As in every option that may be left out, false is none.
     how = {"model": model, "method": method, "quantile": None if quantile is False else quantile}
     context = _prepared(data, scenario, limits, register, known if original is None else original, how)
@@ -156,7 +164,10 @@ def assess(
     progress(0.8, "households")
     household = _household_risk(context)
     cautions += () if household is None else household.cautions
-    further, not_measured = _further_measures(context, _requested_measures(measures), part(progress, 0.85, 1.0))
+    further, not_measured, left_out = _further_measures(
+        context, _requested_measures(measures), part(progress, 0.85, 1.0)
+    )
+    cautions += left_out
     for result in further.values():
         cautions += result.cautions
     told = _told_keys(context, known_scenario, further)
@@ -317,24 +328,26 @@ def _no_limit_on_sensitive(scenario: Scenario, policy: Policy) -> Iterator[str]:
 
 def _requested_measures(measures: Any) -> dict[str, dict[str, Any]]:
     """The measures asked for with their options, by name."""
-    if isinstance(measures, str):
-        measures = (measures,)
-    named = {name: {} for name in measures} if not isinstance(measures, Mapping) else dict(measures)
-    for name in named:
+    named = measures if isinstance(measures, Mapping) else dict.fromkeys(check.names("measures", measures))
+    for name in check.mapping("measures", named):
         if name != "all":
             check_measure_name("measures", name)
-    return {name: dict(options or {}) for name, options in named.items()}
+    return {name: check.mapping(f"options of {name}", options or {}) for name, options in named.items()}
 
 
 def _further_measures(
     context: Context, asked: Mapping[str, Mapping[str, Any]], progress: Progress
-) -> tuple[dict[str, Result], tuple[Verdict, ...]]:
-    """Every further measure that is called for, limited or asked for, and verdicts on those that cannot be measured."""
+) -> tuple[dict[str, Result], tuple[Verdict, ...], list[str]]:
+    """Every further measure that is called for, limited or asked for, and verdicts on those that cannot be measured.
+
+    And which were left out that nobody asked for by name, since they would take long.
+    """
     policy = context.policy
     limited = {name: limit for name in policy.limits if (limit := policy.limit_of(name))}
     names = [name for name in measure_names() if _is_called_for(name, context, asked, limited)]
     found: dict[str, Result] = {}
     not_measured: list[Verdict] = []
+    left_out: list[str] = []
     for at, name in enumerate(names):
         show = part(progress, at / len(names), (at + 1) / len(names))
         show(0.0, name.replace("_", " "))
@@ -346,10 +359,17 @@ def _further_measures(
             not_measured += [_not_measured(limited[name], lacking[0])] if name in limited else []
             continue
         options = measure.measure_options(limited[name].options) if name in limited else {}
-        found[name] = _measured(measure, context, {**options, **asked.get(name, {})}, show)
+        options |= asked.get(name, {})
+        if name not in asked and name not in limited:
+            try:
+                allow(name, measure.expected(context.files(measure), context.scenario, options), UNASKED)
+            except TooMuchWork as reason:
+                left_out.append(f"{str(reason).removesuffix('.')}: it was left out.")
+                continue
+        found[name] = _measured(measure, context, options, show)
     if policy.household_risk is not None and not context.scenario.household:
         not_measured.append(_not_measured(Limited("household_risk", policy.household_risk, {}), "household"))
-    return found, tuple(not_measured)
+    return found, tuple(not_measured), left_out
 
 
 def _not_measured(limited: Limited, lacking: str) -> Verdict:
@@ -378,7 +398,4 @@ def _measured(measure: Measure, context: Context, options: Mapping[str, Any], pr
     how = context.how if measure.kind == "risk" else {}
     usual = {name: value for name, value in how.items() if name in known and value is not None}
     usual |= {"policy": context.policy} if "policy" in known else {}
-    files = (context.data,) if measure.files == 1 else (context.original, context.data)
-    if measure.takes_progress:
-        given["progress"] = progress
-    return measure.function(*files, context.scenario, **usual | given)
+    return measure.function(*context.files(measure), context.scenario, **usual | given, progress=progress)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tacita import check
 from tacita.check import TacitaError
 from tacita.cli.arguments import (
     Household,
@@ -121,7 +122,7 @@ def measures_of(texts: tuple[str, ...]) -> dict[str, dict[str, Any]]:
         for part in filter(None, (each.strip() for each in rest.split(";"))):
             option, given, value = part.partition("=")
             if not given:
-                raise TacitaError(f"options of a measure are written option=value; got {part!r}.")
+                raise TacitaError(f"options of a measure are written option=value; got {check.given(part)}.")
             if option.strip() in options:
                 raise TacitaError(f"{option.strip()} of measure {name.strip()} is given twice; give it once.")
             try:

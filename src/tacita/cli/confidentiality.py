@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tacita import check
 from tacita.check import TacitaError
 from tacita.cli.arguments import Alpha, Log, Metric, OverwriteFolder, PlotPolicy, Ratio, Size, Strata, UnitFree, Zeros
 from tacita.cli.terminal import names, progress_bar, say
@@ -79,7 +80,9 @@ def _shares(texts: list[str] | None) -> tuple[float, ...]:
         return tuple(float(share) for share in names(texts) or ())
     except ValueError:
         given = ",".join(texts or ())
-        raise TacitaError(f"alphas must be shares separated by commas, as in 0.01,0.05,0.1; got {given!r}.") from None
+        raise TacitaError(
+            f"alphas must be shares separated by commas, as in 0.01,0.05,0.1; got {check.given(given)}."
+        ) from None
 
 
 def _sets(keys: list[str] | None, several: list[str] | None) -> list[tuple[str, ...]]:

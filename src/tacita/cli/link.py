@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tacita import check
 from tacita.check import TacitaError, one_of
 from tacita.cli.arguments import Overwrite
 from tacita.cli.terminal import names, progress_bar, say
@@ -150,7 +151,7 @@ def _widths(texts: list[str] | None) -> dict[str, float] | None:
         except ValueError:
             name = ""
         if not name.strip():
-            raise TacitaError(f"tolerance is written variable=number, as in age=1,income=50; got {part!r}.")
+            raise TacitaError(f"tolerance is written variable=number, as in age=1,income=50; got {check.given(part)}.")
     return widths
 
 
@@ -159,7 +160,9 @@ def _percentages(texts: list[str] | None) -> tuple[float, ...] | None:
         return tuple(float(part) for part in names(texts) or ()) if texts else None
     except ValueError:
         given = ",".join(texts or ())
-        raise TacitaError(f"widths must be percentages separated by commas, as in 1,5,10; got {given!r}.") from None
+        raise TacitaError(
+            f"widths must be percentages separated by commas, as in 1,5,10; got {check.given(given)}."
+        ) from None
 
 
 COMMANDS = {"link": link, "interval": interval}

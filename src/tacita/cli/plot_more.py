@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tacita import check
 from tacita.check import TacitaError
 from tacita.cli import arguments
 from tacita.cli.assess import given_scenario
@@ -132,7 +133,7 @@ def _interval(text: str) -> tuple[str, tuple[str, str]]:
     key, given, ends = text.partition("=")
     columns = names(ends) or ()
     if not given or len(columns) != 2:
-        raise TacitaError(f"intervals are written KEY=LOWER,UPPER, as in turnover=from,to; got {text!r}.")
+        raise TacitaError(f"intervals are written KEY=LOWER,UPPER, as in turnover=from,to; got {check.given(text)}.")
     return key.strip(), (columns[0], columns[1])
 
 
@@ -221,7 +222,9 @@ def plot_units(
     check_out(out, overwrite)
     chosen = names(records)
     if chosen is not None and not all(each.isdigit() for each in chosen):
-        raise TacitaError(f"records must be the numbers of two records, as in 12,305; got {','.join(records or ())!r}.")
+        raise TacitaError(
+            f"records must be the numbers of two records, as in 12,305; got {check.given(','.join(records or ()))}."
+        )
     numbers = None if chosen is None else [int(each) for each in chosen]
     with comparison_progress():
         first, second = read(original), read(released)

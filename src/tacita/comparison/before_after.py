@@ -272,7 +272,7 @@ def _pairs(given: Sequence[tuple[str, str]] | None, files: BothFiles) -> list[tu
     for pair in given:
         both = check.names("pairs", pair)
         if len(both) != 2:
-            raise TacitaError(f"pairs must be of two variables each, as [('sex', 'region')]; got {pair!r}.")
+            raise TacitaError(f"pairs must be of two variables each, as [('sex', 'region')]; got {check.given(pair)}.")
         unknown = [name for name in both if name not in files.classes]
         if unknown:
             raise TacitaError(

@@ -147,8 +147,7 @@ def _measured(
         given = checked_measure_options(name, asked.get(name, {}))
         options = {each.name for each in own.parameters}
         given |= {"policy": policy} if "policy" in options and "policy" not in given else {}
-        if own.takes_progress:
-            given["progress"] = part(progress, at / len(names), (at + 1) / len(names))
+        given["progress"] = part(progress, at / len(names), (at + 1) / len(names))
         try:
             found[name] = own.function(original, released, file.scenario, **given)
         except TacitaError as error:

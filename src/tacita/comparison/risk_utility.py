@@ -185,7 +185,7 @@ def _check_axis(what: str, value: float) -> None:
     if np.isnan(value):
         return
     if check.number(what, value) < 0:
-        raise TacitaError(f"{what} must be at least 0; got {value!r}.")
+        raise TacitaError(f"{what} must be at least 0; got {check.given(value)}.")
 
 
 def _finite(value: Any) -> Any:

@@ -85,14 +85,21 @@ class Data:
     """What was worked out once and is used again while a file is assessed; None: nothing is kept."""
 
     def __post_init__(self) -> None:
+        if not frame.is_table(self.table):
+            raise TacitaError(
+                f"table must be a Polars table; got a {type(self.table).__name__}, pass it to Data.of(...)."
+            )
+        for name, known in check.mapping("variables", self.variables).items():
+            if not isinstance(known, Variable):
+                raise TacitaError(f"variables must be of the kind Variable(...); {name!r} is a {type(known).__name__}.")
         check.columns_exist("variables", list(self.variables), self.columns)
         patterns = [name for name in self.columns if name.startswith("^") and name.endswith("$")]
         if patterns:
             # Polars would take it for a pattern of names, and do to other columns what is meant for this one.
             raise TacitaError(f"names of columns must not go from ^ to $; rename {check.quoted(patterns)}.")
         for what, numbers in (("record numbers", self.numbers_of_records), ("units", self.units)):
-            if numbers is not None and len(numbers) != len(self):
-                raise TacitaError(f"{what} must be one per record; got {len(numbers):,}.")
+            if numbers is not None and np.shape(numbers) != (len(self),):
+                raise TacitaError(f"{what} must be one per record; got {np.size(numbers):,}.")
 
     @classmethod
     def of(cls, source: Any, variables: Mapping[str, Variable] | None = None) -> Data:

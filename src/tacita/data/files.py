@@ -243,7 +243,7 @@ def _write_text(
 
 def _path(path: object) -> Path:
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str) or "\0" in os.fspath(path):
-        raise TacitaError(f"path must be the path of a file; got {path!r}.")
+        raise TacitaError(f"path must be the path of a file; got {check.given(path)}.")
     return Path(path)
 
 
@@ -283,7 +283,7 @@ def _kind(file: Path) -> str:
     found = next((kind for kind, suffixes in SUFFIXES.items() if suffix in suffixes), None)
     if found is None:
         known = ", ".join(each for suffixes in SUFFIXES.values() for each in suffixes)
-        raise TacitaError(f"{file.name} must end in one of {known}; got {suffix!r}.")
+        raise TacitaError(f"{file.name} must end in one of {known}; got {check.given(suffix)}.")
     return found
 
 

@@ -78,7 +78,9 @@ def _ranges(given: Any) -> tuple[tuple[float, float], ...]:
             return ranges
     except (TypeError, ValueError):
         pass
-    raise TacitaError(f"missing_ranges must be pairs of a lowest and a highest code, as ((-99, -1),); got {given!r}.")
+    raise TacitaError(
+        f"missing_ranges must be pairs of a lowest and a highest code, as ((-99, -1),); got {check.given(given)}."
+    )
 
 
 def among_codes(values: Floats, codes: Iterable[Any], ranges: Iterable[tuple[float, float]]) -> Bools:

@@ -11,8 +11,9 @@ import numpy as np
 
 from tacita.arrays import Floats, Ints
 from tacita.distance.auction import auction
-from tacita.distance.distances import GREATEST, MISMATCH, SQUARE, Metric
+from tacita.distance.distances import GREATEST, MISMATCH, SQUARE, Metric, euclidean
 from tacita.distance.equal_rows import coincident
+from tacita.distance.in_order import in_order
 from tacita.distance.links import own_distances
 from tacita.progress import Progress, no_progress
 
@@ -20,6 +21,12 @@ DENSE = 1_000_000
 """Up to this many pairs a matrix of all distances is made; beyond, the auction is faster."""
 EXACT = 1e-9
 """A total within this share of the bound is taken for the least one."""
+
+
+MOST_ROOM = 500_000_000
+"""Bytes for the choices of records of one variable, where some of the longer file stay alone."""
+STRAIGHT = 1e-13
+"""Points are on a line if they are no farther from it than this share of its length."""
 
 
 class Assignment(NamedTuple):
@@ -81,8 +88,16 @@ def _assigned(
     x: Floats, y: Floats, metric: Metric, gap: float, dense: int, progress: Progress
 ) -> tuple[Ints, Floats, float]:
     """For each row of x its row of y, the distance, and what no assignment can beat: infinite if this is the best."""
+    if x.shape[1] > 1 and MISMATCH not in metric.kind:
+        line = on_a_line(x * metric.weight, y * metric.weight)
+        if line is not None:
+            found, *_ = _assigned(*line, euclidean(np.ones(1)), gap, dense, progress)
+            return found, own_distances(x, y[found], metric), np.inf
     if len(x) == len(y) and x.shape[1] == 1:
         return *_assigned_by_rank(x, y, metric), np.inf
+    if x.shape[1] == 1 and metric.kind[0] != MISMATCH and len(x) * (len(y) - len(x) + 1) <= MOST_ROOM:
+        found = assigned_in_order(x[:, 0], y[:, 0])
+        return found, own_distances(x, y[found], metric), np.inf
     if len(x) * len(y) <= dense:
         return *_dense(x, y, metric), np.inf
     # The wider file bids: somebody must take the outlying records of the other one, for which prices have to rise long.
@@ -92,6 +107,44 @@ def _assigned(
         partner[found], cost[found] = np.arange(len(y)), away
         return partner, cost, bound
     return auction(x, y, metric, gap, progress)
+
+
+def on_a_line(x: Floats, y: Floats) -> tuple[Floats, Floats] | None:
+    """Places along the line that all points of both files are on; None if there is none.
+
+    In every metric that is the same along a line as far as it goes, distances are then those of one variable.
+
+    >>> first, second = on_a_line(np.array([[0.0, 1.0], [1.0, 3.0]]), np.array([[2.0, 5.0]]))
+    >>> bool((first[1] - first[0] == second[0] - first[1]).all())
+    True
+    """
+    points = np.concatenate([x, y])
+    centred = points - points[0]
+    far = int(np.abs(centred).max(axis=1).argmax())
+    length = float(np.sqrt(np.square(centred[far]).sum()))
+    if not 0.0 < length < np.inf:
+        return None
+    direction = centred[far] / length
+    along = centred @ direction
+    if np.abs(centred - along[:, None] * direction).max() > STRAIGHT * length:
+        return None
+    return along[: len(x), None], along[len(x) :, None]
+
+
+def assigned_in_order(x: Floats, y: Floats) -> Ints:
+    """For each number of the shorter list its own of the longer one, at the least sum of differences.
+
+    Partners stand in the same order, since no two gain by an exchange. So the i-th number goes to place i + s of the
+    longer list, where s never falls, and what is best up to i with s at most t follows from what was best before.
+
+    >>> assigned_in_order(np.array([5.0, 1.0]), np.array([4.0, 9.0, 1.5])).tolist()
+    [0, 2]
+    """
+    first, second = np.argsort(x, kind="stable"), np.argsort(y, kind="stable")
+    places = in_order(x[first], y[second])
+    partner = np.empty(len(x), np.int64)
+    partner[first] = second[places]
+    return partner
 
 
 def _width(values: Floats, metric: Metric) -> float:

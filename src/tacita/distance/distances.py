@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from tacita import check
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.compiled import compiled
@@ -112,7 +113,7 @@ def log_scale(values: Floats, zeros: Literal["shift", "exclude"] = "shift") -> t
     [False, True]
     """
     if zeros not in ("shift", "exclude"):
-        raise TacitaError(f"zeros must be 'shift' or 'exclude'; got {zeros!r}.")
+        raise TacitaError(f"zeros must be 'shift' or 'exclude'; got {check.given(zeros)}.")
     kept = np.all(values >= 0 if zeros == "shift" else values > 0, axis=1)
     logarithm = np.full(values.shape, np.nan)
     logarithm[kept] = np.log1p(values[kept]) if zeros == "shift" else np.log(values[kept])

@@ -7,6 +7,7 @@ of two classes, pairs of the same unit and others, is then fitted to the counts 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from tacita.arrays import Bools, Floats, Ints
 from tacita.compiled import compiled
 from tacita.distance.equal_rows import row_groups
+from tacita.progress import Progress, no_progress
 
 MOST_VARIABLES = 12
 """3^12 patterns are still few."""
@@ -22,6 +24,10 @@ LEAST = 1e-9
 """Probabilities are kept that far from 0 and 1, so that one surprise does not decide everything."""
 FIRST_M = 0.9
 """Where EM begins: how likely records of the same unit agree on a variable."""
+
+
+PAIRS = 200_000_000
+"""Pairs that are compared between two calls of the progress."""
 
 
 class Blocks(NamedTuple):
@@ -99,16 +105,30 @@ def _pattern(x: Floats, y: Floats, tolerance: Floats) -> int:
     return number
 
 
-@compiled
-def count_patterns(given: Blocks, tolerance: Floats) -> Ints:
+def count_patterns(given: Blocks, tolerance: Floats, progress: Progress = no_progress) -> Ints:
     """By pattern: how many pairs of records inside blocks have it."""
     counts = np.zeros(3 ** len(tolerance), np.int64)
+    for first, last in _in_turns(given, progress, "comparing pairs"):
+        _count(given, tolerance, first, last, counts)
+    return counts
+
+
+def _in_turns(given: Blocks, progress: Progress, what: str) -> Iterator[tuple[int, int]]:
+    """The records of the second file in parts that are compared in about a second."""
+    size = len(given.y)
+    step = max(1, size * PAIRS // max(given.comparisons, 1))
+    for first in range(0, size, step):
+        progress(first / size, what)
+        yield first, min(first + step, size)
+
+
+@compiled
+def _count(given: Blocks, tolerance: Floats, first: int, last: int, counts: Ints) -> None:
     for block in range(len(given.x_start) - 1):
-        for i in range(given.y_start[block], given.y_start[block + 1]):
+        for i in range(max(given.y_start[block], first), min(given.y_start[block + 1], last)):
             for h in range(given.x_start[block], given.x_start[block + 1]):
                 pattern = _pattern(given.x[h], given.y[i], tolerance)
                 counts[pattern] += given.x_count[h] * given.y_count[i]
-    return counts
 
 
 class Mixture(NamedTuple):
@@ -251,19 +271,22 @@ class BestLinks(NamedTuple):
     """The lowest row of them, -1 for none."""
 
 
-def best_links(given: Blocks, tolerance: Floats, weight: Floats) -> BestLinks:
+def best_links(given: Blocks, tolerance: Floats, weight: Floats, progress: Progress = no_progress) -> BestLinks:
     """The best candidates of every record inside its block."""
-    best, ties, row = _best(given, tolerance, weight)
+    size = len(given.y)
+    best, ties, row = np.full(size, -np.inf), np.zeros(size, np.int64), np.full(size, -1)
+    for first, last in _in_turns(given, progress, "linking records"):
+        _best(given, tolerance, weight, first, last, best, ties, row)
     group = np.where(given.y_group < 0, len(best), given.y_group)
     return BestLinks(np.append(best, -np.inf)[group], np.append(ties, 0)[group], np.append(row, -1)[group])
 
 
 @compiled
-def _best(given: Blocks, tolerance: Floats, weight: Floats) -> tuple[Floats, Ints, Ints]:
-    size = len(given.y)
-    best, ties, row = np.full(size, -np.inf), np.zeros(size, np.int64), np.full(size, -1)
+def _best(
+    given: Blocks, tolerance: Floats, weight: Floats, first: int, last: int, best: Floats, ties: Ints, row: Ints
+) -> None:
     for block in range(len(given.x_start) - 1):
-        for i in range(given.y_start[block], given.y_start[block + 1]):
+        for i in range(max(given.y_start[block], first), min(given.y_start[block + 1], last)):
             for h in range(given.x_start[block], given.x_start[block + 1]):
                 value = weight[_pattern(given.x[h], given.y[i], tolerance)]
                 if value > best[i]:
@@ -271,7 +294,6 @@ def _best(given: Blocks, tolerance: Floats, weight: Floats) -> tuple[Floats, Int
                 elif value == best[i]:
                     ties[i] += given.x_count[h]
                     row[i] = min(row[i], given.x_row[h])
-    return best, ties, row
 
 
 def pair_weights(x: Floats, y: Floats, tolerance: Floats, weight: Floats) -> Floats:

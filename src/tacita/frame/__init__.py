@@ -29,6 +29,11 @@ class Coded(NamedTuple):
     values: tuple[Any, ...]
 
 
+def is_table(value: Any) -> bool:
+    """Whether a value is a table of the kind that is used inside."""
+    return isinstance(value, Frame)
+
+
 def from_native(native: Any, mixed: list[str] | None = None) -> Frame:
     """A Polars frame of any eager frame; the caller's frame is never changed.
 
@@ -359,6 +364,8 @@ def coded(frame: Frame, name: str) -> Coded:
 def groups(frame: Frame, name: str) -> tuple[Ints, int]:
     """For each record the place of its group, -1 where missing, and the number of groups; values do not matter."""
     series = frame[name]
+    if series.dtype == pl.Object or series.dtype.is_nested():
+        raise TacitaError(f"column {name!r} holds lists or objects; groups must be told by text, numbers or dates.")
     if series.dtype.is_float():
         series = series.fill_nan(None)
     if series.dtype.is_integer() and series.null_count() < len(series):
@@ -430,6 +437,9 @@ def matching_rows(left: Frame, right: Frame, on: Sequence[str]) -> Ints:
 
 def same(left: pl.Series, right: pl.Series) -> Bools:
     """Where two columns of one kind are equal; missing equals missing."""
+    if left.dtype == pl.Object:
+        # Polars compares no objects: what is not the same object is another one.
+        return np.array([one is other for one, other in zip(left.to_list(), right.to_list(), strict=True)], np.bool_)
     one, other = _alike(left, right)
     return one.eq_missing(other).to_numpy()
 

@@ -19,6 +19,13 @@ MOST_KEYS = 62
 """A pattern is one bit per key in an int64."""
 
 
+FEW_PARTS = 8
+PAIRS_PER_PART = 20_000
+"""So many comparisons of values take as long as one sort."""
+MOST_PAIRS = 50_000_000
+"""More comparisons at once take too much memory."""
+
+
 class Keys(NamedTuple):
     """Distinct keys, one per row, each with the columns of numbers that matching adds up."""
 
@@ -59,7 +66,11 @@ def matched_counts(
     project = projector(targets, sources.codes)
     for pattern in map(int, np.unique(target_patterns)):
         rows = np.flatnonzero(target_patterns == pattern)
-        for part in rule(pattern, rows, occurring):
+        parts = list(rule(pattern, rows, occurring))
+        if _better_by_pairs(len(rows) * sources.codes.size, parts, len(occurring)):
+            whole[rows] += _sums_by_pairs(targets[rows], sources, pattern & source_patterns)
+            continue
+        for part in parts:
             found = np.concatenate([rows_of_source[p] for p in part.sources])
             wanted, given = project(rows, found, part.shared)
             matched = _sums_where_equal(wanted, given, sources.totals[found])
@@ -68,6 +79,24 @@ def matched_counts(
             else:
                 fractional[rows] += np.reshape(part.factor, (-1, 1)) * as_counts(matched)
     return rounded_to_whole(as_counts(whole) + fractional, fractional > 0)
+
+
+def _better_by_pairs(comparisons: int, parts: list[Contribution], occurring: int) -> bool:
+    """Whether comparing all pairs is less work than a sort for each part: where nearly every key has its own pattern.
+
+    Only where all keys count, and those that agree count fully, as under the wildcard rule.
+    """
+    fully = all(isinstance(part.factor, float) and part.factor == 1.0 for part in parts)
+    everybody = sum(len(part.sources) for part in parts) == occurring
+    return fully and everybody and len(parts) > FEW_PARTS and comparisons < min(PAIRS_PER_PART * len(parts), MOST_PAIRS)
+
+
+def _sums_by_pairs(targets: Codes, sources: Keys, shared: Ints) -> Ints:
+    """For each target key, the totals of the sources that agree with it on the variables that both show."""
+    agree = np.ones((len(targets), len(sources.codes)), dtype=np.bool_)
+    for column in range(targets.shape[1]):
+        agree &= (targets[:, column, None] == sources.codes[:, column]) | (shared >> column & 1 == 0)
+    return agree.astype(np.int64) @ sources.totals
 
 
 def rounded_to_whole(counts: Floats, added: Bools) -> Floats:

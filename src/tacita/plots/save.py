@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
+from tacita import check
 from tacita.check import TacitaError
 from tacita.data.atomic import check_free, new_file
 from tacita.plots.page import page
@@ -16,6 +18,9 @@ def save(chart: Any, path: str | Path, *, scale: float = 2.0, overwrite: bool = 
     """Write a figure; the suffix chooses the kind. The HTML carries its scripts with it and loads nothing."""
     import vl_convert
 
+    if not hasattr(chart, "to_json") or not isinstance(path, str | os.PathLike):
+        raise TacitaError("save takes a figure, as of result.plot(), and the path of a file; got neither.")
+    scale = check.number("scale", scale)
     path = Path(path)
     kind = _kind(path)
     specification = chart.to_json()
@@ -43,5 +48,5 @@ def check_figure(path: str | Path, *, overwrite: bool = False) -> None:
 def _kind(path: Path) -> str:
     kind = path.suffix.lower()
     if kind not in KINDS:
-        raise TacitaError(f"figures are saved as {', '.join(KINDS)}; got {kind or 'no suffix'!r}.")
+        raise TacitaError(f"figures are saved as {', '.join(KINDS)}; got {check.given(kind or 'no suffix')}.")
     return kind

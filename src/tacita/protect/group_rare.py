@@ -74,7 +74,7 @@ def neighbours_together(counts: Ints, least: int) -> list[int]:
 def category(what: str, given: Any) -> str | int:
     """What a category is called."""
     if isinstance(given, bool) or not isinstance(given, str | int) or given == "":
-        raise TacitaError(f"{what} must be a text or a whole number; got {given!r}.")
+        raise TacitaError(f"{what} must be a text or a whole number; got {check.given(given)}.")
     return given
 
 
@@ -160,7 +160,7 @@ class GroupRare(CellStep):
         plain = column.plain
         target = self._target(column, known)
         if is_declared(known, target):
-            raise TacitaError(f"into must be no code declared missing or not applicable; got {target!r}.")
+            raise TacitaError(f"into must be no code declared missing or not applicable; got {check.given(target)}.")
         rare = rare_together(column.counts, least, plain.index(target) if target in plain else -1)
         if not rare:
             return None

@@ -18,6 +18,7 @@ from tacita.protect.only import chosen_records, shown_only, unknown_numbers
 from tacita.protect.put_together import put_together
 from tacita.protect.step import Applied, CellStep, Context, Step, present
 from tacita.protect.weights.units import cells_of
+from tacita.work import allow
 
 MOST_REMARKS = 10
 """So many different remarks of strata are told; the rest are counted."""
@@ -26,9 +27,17 @@ MOST_REMARKS = 10
 def applied(step: Step, data: Data, context: Context) -> Applied:
     """What a step makes of the records that it is for: all, those of `only`, each stratum apart."""
     if not isinstance(step, CellStep) or step.selects_itself or (step.only is None and not step.strata):
-        return step.apply(data, context)
+        return _one_part(step, data, context)
     chosen = chosen_records(step.only, data, context.scenario, context.policy, context.original)
-    return in_parts(step, data, strata_of(step, data, chosen), lambda rows: step.apply(data.take(rows), context))
+    return in_parts(step, data, strata_of(step, data, chosen), lambda rows: _one_part(step, data.take(rows), context))
+
+
+def _one_part(step: Step, data: Data, context: Context) -> Applied:
+    """A step on all records given, unless it would not end in reasonable time; one that works in one go says so."""
+    if len(data):
+        allow(f"step {step.label!r}", step.work(data, context))
+    context.progress(0.0, step.label)
+    return step.apply(data, context)
 
 
 def strata_of(step: CellStep, data: Data, chosen: Bools) -> list[Ints]:

@@ -115,7 +115,7 @@ def _texts(what: str, given: Any) -> tuple[str, ...]:
     """Texts of relations, each of which can be read."""
     listed = [given] if isinstance(given, str) else given
     if not isinstance(listed, list | tuple) or not all(isinstance(each, str) for each in listed):
-        raise TacitaError(f"{what} must be texts such as 'total = home + abroad'; got {given!r}.")
+        raise TacitaError(f"{what} must be texts such as 'total = home + abroad'; got {check.given(given)}.")
     texts = tuple(listed)
     for text in texts:
         relations_of(text)

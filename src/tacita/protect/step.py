@@ -27,6 +27,7 @@ from tacita.progress import Progress, no_progress
 from tacita.protect.only import checked_only, shown_only
 from tacita.random import Draws
 from tacita.scenario import Scenario
+from tacita.work import Work
 
 
 class Context(NamedTuple):
@@ -98,6 +99,10 @@ class Step(Declared, ABC):
     def check_parameters(self) -> None:
         """Parameters are plain values, as they are declared: NumPy's become Python's, and a column of data is none."""
         check_fields(self, self.kind())
+
+    def work(self, data: Data, context: Context) -> Work | None:
+        """How long the step takes on some data, about, where that can be long; None: not long."""
+        return None
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:

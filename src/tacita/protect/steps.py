@@ -68,7 +68,7 @@ def _class_of(name: Any, known: Iterable[type[Step]]) -> type[Step]:
     if isinstance(name, str) and name in step_names():
         return find_step(name)
     raise TacitaError(
-        f"a step of a plan must say which it is, as step = 'suppress'; got {name!r}. "
+        f"a step of a plan must say which it is, as step = 'suppress'; got {check.given(name)}. "
         f"{_hint(name, [*step_names(), *given])}"
     )
 

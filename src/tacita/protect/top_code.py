@@ -55,7 +55,9 @@ def limits_of(what: str, given: Any) -> Any:
 def replacement(what: str, given: Any) -> Any:
     """What replaces coded values: a word, a number, or a text."""
     if isinstance(given, bool) or not isinstance(given, str | int | float) or given == "":
-        raise TacitaError(f"{what} must be {', '.join(map(repr, WORDS))}, a number or a text; got {given!r}.")
+        raise TacitaError(
+            f"{what} must be {', '.join(map(repr, WORDS))}, a number or a text; got {check.given(given)}."
+        )
     return given if isinstance(given, str) else check.exact_number(what, given)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tacita import frame
+from tacita import check, frame
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
@@ -174,7 +174,9 @@ def labelled(step: Step, taken: tuple[str, ...]) -> Step:
     """The step with a label that is not taken: its own, or the usual one, with a number if need be."""
     if step.label:
         if step.label in taken:
-            raise TacitaError(f"labels of a plan's steps must be named once each; got {step.label!r} more than once.")
+            raise TacitaError(
+                f"labels of a plan's steps must be named once each; got {check.given(step.label)} more than once."
+            )
         return step
     label, number = step.usual_label, 1
     while label in taken:

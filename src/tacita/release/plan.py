@@ -11,7 +11,7 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.declared import Declared
 from tacita.policy import Policy
-from tacita.progress import Progress, no_progress, part
+from tacita.progress import Progress, checked_progress, part
 from tacita.protect.step import Step
 from tacita.protect.steps import step_of
 from tacita.release.advance import State, advance, labelled, start, with_declared_codes
@@ -130,7 +130,7 @@ class Plan(Declared):
         """
         kept = Rules.of(rules)
         kept.check_against(Data.of(data))
-        show = _checked_progress(progress)
+        show = checked_progress(progress)
         *_, last = self.states(data, scenario, policy, seed=seed, progress=show)
         show(1.0, "release")
         return release_of(last, kept)
@@ -152,7 +152,7 @@ class Plan(Declared):
         >>> [len(state.steps) for state in plan.states(survey.data, survey.scenario)]
         [0, 1, 2]
         """
-        show = _checked_progress(progress)
+        show = checked_progress(progress)
         state = start(data, scenario, policy, seed)
         yield state
         for place, step in enumerate(self.steps):
@@ -177,12 +177,6 @@ def release_of(state: State, rules: Iterable[Rule | str] | Rules = ()) -> Releas
         seed=state.draws.seed,
         seed_given=state.seed_given,
     )
-
-
-def _checked_progress(progress: Progress | None) -> Progress:
-    if progress is not None and not callable(progress):
-        raise TacitaError(f"progress must be a function of two arguments; got {type(progress).__name__}.")
-    return progress or no_progress
 
 
 def _labelled(steps: tuple[Step, ...]) -> tuple[Step, ...]:

@@ -189,10 +189,10 @@ def _release_section(given: Any) -> dict[str, Any]:
     release = check.mapping("[release]", given)
     wrong = [name for name in release if name not in ("folder", "formats", "accept_unsafe")]
     if wrong:
-        raise TacitaError(f"[release] has folder, formats and accept_unsafe; got {wrong[0]!r}.")
+        raise TacitaError(f"[release] has folder, formats and accept_unsafe; got {check.given(wrong[0])}.")
     folder = release.get("folder", "release")
     if not isinstance(folder, str) or not folder:
-        raise TacitaError(f"folder in [release] must be the path of a folder; got {folder!r}.")
+        raise TacitaError(f"folder in [release] must be the path of a folder; got {check.given(folder)}.")
     formats = check.names("formats", release.get("formats", ("parquet",)))
     if not formats:
         raise TacitaError("formats in [release] must name at least one, as formats = ['parquet'].")
@@ -210,7 +210,7 @@ def _reading(section: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     file = reading.pop("file", None)
     wrong = [name for name in reading if name not in READING]
     if not isinstance(reading.get("catalog", ""), str):
-        raise TacitaError(f"catalog in [data] must be the path of a file; got {reading['catalog']!r}.")
+        raise TacitaError(f"catalog in [data] must be the path of a file; got {check.given(reading['catalog'])}.")
     if not isinstance(file, str) or not file or wrong:
         raise TacitaError(f"[data] names the file, and if need be {', '.join(READING)}; got {sorted(section)}.")
     return file, reading

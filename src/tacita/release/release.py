@@ -50,7 +50,7 @@ def checked_folder(folder: Any, *, overwrite: bool, inputs: Iterable[str | os.Pa
     A folder that holds one of `inputs`, the files that the work reads, is not replaced.
     """
     if not isinstance(folder, str | os.PathLike) or "\0" in str(folder):
-        raise TacitaError(f"folder must be the path of a folder; got {folder!r}.")
+        raise TacitaError(f"folder must be the path of a folder; got {check.given(folder)}.")
     check_free(folder, overwrite=overwrite, inputs=inputs)
     return Path(folder)
 
@@ -58,7 +58,9 @@ def checked_folder(folder: Any, *, overwrite: bool, inputs: Iterable[str | os.Pa
 def checked_reason(reason: Any) -> str:
     """The reason for writing a release that is not safe, on one line."""
     if not isinstance(reason, str) or not reason.strip():
-        raise TacitaError(f"accept_unsafe must be the reason in words, as 'for the safe centre only'; got {reason!r}.")
+        raise TacitaError(
+            f"accept_unsafe must be the reason in words, as 'for the safe centre only'; got {check.given(reason)}."
+        )
     # It goes into files that are shown on terminals.
     return "".join(sign for sign in " ".join(reason.split()) if sign.isprintable())
 

@@ -68,7 +68,7 @@ class EditRule(Rule):
 
     def __post_init__(self) -> None:
         if not isinstance(self.rule, str) or not self.rule.strip():
-            raise TacitaError(f"a rule must be a text such as 'income >= 0'; got {self.rule!r}.")
+            raise TacitaError(f"a rule must be a text such as 'income >= 0'; got {check.given(self.rule)}.")
         _check_tolerances(self)
         _ = self.condition
 
@@ -127,11 +127,11 @@ class Total(Rule):
         for name in ("variable", "weight"):
             given = getattr(self, name)
             if given is not None and (not isinstance(given, str) or not given):
-                raise TacitaError(f"{name} of a total must be the name of a column; got {given!r}.")
+                raise TacitaError(f"{name} of a total must be the name of a column; got {check.given(given)}.")
         object.__setattr__(self, "value", check.number("value of a total", self.value))
         where = _where(self.where) if isinstance(self.where, Mapping) else self.where
         if not isinstance(where, str):
-            raise TacitaError(f"where must be a condition, as \"sex = 'f'\", or a table; got {where!r}.")
+            raise TacitaError(f"where must be a condition, as \"sex = 'f'\", or a table; got {check.given(where)}.")
         object.__setattr__(self, "where", where.strip())
         _check_tolerances(self)
         _ = self.condition
@@ -187,7 +187,7 @@ def _where(given: Mapping[Any, Any]) -> str:
         one = isinstance(value, str | int | float)
         values = [value] if one else list(value) if isinstance(value, list | tuple) else []
         if not values or not all(isinstance(each, str | int | float) for each in values):
-            raise TacitaError(f"where of {name!r} must be a value or a list of values; got {value!r}.")
+            raise TacitaError(f"where of {name!r} must be a value or a list of values; got {check.given(value)}.")
         words = ", ".join(_constant(each) for each in values)
         parts.append(f"{name_word(name)} = {words}" if one else f"{name_word(name)} in ({words})")
     return " and ".join(parts)
@@ -201,7 +201,7 @@ def _check_tolerances(rule: Any) -> None:
     for name in ("tolerance", "relative"):
         value = check.number(name, getattr(rule, name))
         if value < 0:
-            raise TacitaError(f"{name} must be at least 0; got {value!r}.")
+            raise TacitaError(f"{name} must be at least 0; got {check.given(value)}.")
         object.__setattr__(rule, name, value)
 
 
@@ -244,7 +244,7 @@ class Rules(Declared):
     def __post_init__(self) -> None:
         one = isinstance(self.rules, str | Rule | Mapping)
         if not one and not isinstance(self.rules, Iterable):
-            raise TacitaError(f"rules must be a list of rules, as ['income >= 0']; got {self.rules!r}.")
+            raise TacitaError(f"rules must be a list of rules, as ['income >= 0']; got {check.given(self.rules)}.")
         listed = [self.rules] if one else list(self.rules)
         object.__setattr__(self, "rules", tuple(rule_of(each) for each in listed))
 

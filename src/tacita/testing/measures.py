@@ -228,13 +228,11 @@ def bad_value(parameter: Parameter) -> Any:
 
 def _check_progress(trial: Trial, result: Result) -> None:
     """Progress is a share and a text; whoever watches it can stop the work."""
-    if not trial.measure.takes_progress:
-        return
     seen: list[tuple[float, str]] = []
     _require(
         _same(trial.result(progress=lambda done, what: seen.append((done, what))), result), "changes with progress"
     )
-    _require(seen, "takes progress and never reports any")
+    _require(seen, "never reports progress")
     _require(all(0 <= done <= 1 and isinstance(what, str) for done, what in seen), "reports progress outside 0 to 1")
     try:
         trial.result(progress=_stop)

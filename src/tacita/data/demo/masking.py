@@ -26,7 +26,7 @@ def log_noise(data: Any, variables: Any, *, sd: float = 0.2, seed: int = 1) -> D
     names = check.names("variables", variables)
     check.columns_exist("variables", names, original.columns)
     if check.number("sd", sd) < 0:
-        raise TacitaError(f"sd must not be negative; got {sd!r}.")
+        raise TacitaError(f"sd must not be negative; got {check.given(sd)}.")
     masked = {}
     for name in names:
         values = original.numbers(name)

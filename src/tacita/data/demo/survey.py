@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from tacita import check, frame
+from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.data.demo import accident, business, household
 from tacita.data.demo.drawing import Table, take, values_of
 from tacita.scenario import Scenario
+
+MOST_UNITS = 20_000_000
+"""More would not fit into the memory of a usual computer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +38,7 @@ def household_survey(households: int = 6000, *, population: int = 174_000, seed:
     >>> survey.scenario.keys
     ('region', 'sex', 'age', 'citizenship', 'status')
     """
+    households, population = _size("households", households), _size("population", population)
     everybody = household.population(population, seed)
     sample = household.draw_sample(everybody, households, seed)
     return DemoSurvey(
@@ -65,7 +70,8 @@ def business_survey(
     >>> survey.scenario.numeric_keys
     ('turnover', 'employees', 'exports', 'rd_expenditure')
     """
-    size = check.whole("size", size, 1)
+    size = _size("size", size)
+    population = None if population is None else _size("population", population)
     everything = business.population(
         size * business.POPULATION // business.SAMPLE if population is None else population, seed
     )
@@ -97,7 +103,7 @@ def accident_survey(records: int = 88_330, *, seed: int = 1) -> DemoSurvey:
     >>> survey.scenario.keys
     ('LPB1', 'P1', 'P2', 'P3', 'P8', 'P15', 'P20', 'PKD', 'WOJW')
     """
-    everybody = accident.population(records, seed)
+    everybody = accident.population(_size("records", records), seed)
     return DemoSurvey(
         data=_data(accident.reported(everybody, seed), accident),
         population=_data(everybody, accident),
@@ -109,6 +115,14 @@ def accident_survey(records: int = 88_330, *, seed: int = 1) -> DemoSurvey:
             sensitive=("P9", "P28"),
         ),
     )
+
+
+def _size(what: str, value: int) -> int:
+    """How many units are made up."""
+    found = check.whole(what, value, 1)
+    if found > MOST_UNITS:
+        raise TacitaError(f"{what} must be at most {MOST_UNITS:,}; got {found:,}.")
+    return found
 
 
 def _data(table: Table, source: ModuleType) -> Data:

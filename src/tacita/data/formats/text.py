@@ -172,7 +172,7 @@ def check_delimiter(delimiter: object) -> None:
     single = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()
     if not single or delimiter in ('"', "\n", "\r", "\0"):
         raise TacitaError(
-            f"delimiter must be one ASCII character other than a quote or an end of line; got {delimiter!r}."
+            f"delimiter must be one ASCII character other than a quote or an end of line; got {check.given(delimiter)}."
         )
 
 
@@ -184,7 +184,7 @@ def check_encoding(encoding: object) -> None:
     except (LookupError, ValueError):
         pass
     raise TacitaError(
-        f"encoding must be the name of a text encoding such as 'utf-8' or 'windows-1252'; got {encoding!r}."
+        f"encoding must be the name of a text encoding such as 'utf-8' or 'windows-1252'; got {check.given(encoding)}."
     )
 
 
@@ -195,7 +195,7 @@ def missing_texts_of(missing: object) -> tuple[str, ...]:
     given = (missing,) if isinstance(missing, str) or not isinstance(missing, Iterable) else tuple(missing)
     wrong = [text for text in given if not isinstance(text, str)]
     if wrong:
-        raise TacitaError(f"missing must be one text or several, such as 'NA' or '-9'; got {wrong[0]!r}.")
+        raise TacitaError(f"missing must be one text or several, such as 'NA' or '-9'; got {check.given(wrong[0])}.")
     return tuple(text.strip() for text in given)
 
 

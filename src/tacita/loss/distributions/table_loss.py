@@ -23,6 +23,7 @@ from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
 from tacita.result import Percent, Result, Table, number
 from tacita.scenario import Scenario
+from tacita.work import Work
 
 Count = Literal["persons", "households"]
 SHOWN = 12
@@ -179,7 +180,16 @@ class TableLoss(Result):
 _FALSE = ("false_zeros", "false_nonzeros")
 
 
+def _work(original: Data, released: Data, scenario: Scenario, options: Mapping[str, Any]) -> Work:
+    """Every table counts all records of both files; a table of d variables has 2^d margins."""
+    named = None if options["tables"] is None else _named(options["tables"])
+    keys = len(scenario.all_keys)
+    tables = math.comb(keys + 1, 2) if named is None else sum(2.0 ** len(each) for each in named)
+    return Work(1e-7 * (len(original) + len(released)) * tables, "name fewer or smaller tables with tables=[...]")
+
+
 @measure(
+    work=_work,
     files=2,
     called_for="comparison",
     kind="loss",
@@ -238,7 +248,9 @@ def table_loss(
 def _named(tables: Any) -> list[tuple[str, ...]]:
     """The tables that the user names."""
     if isinstance(tables, str | Mapping) or not isinstance(tables, Iterable):
-        raise TacitaError(f"tables must be a list of lists of variables, as [['region', 'sex']]; got {tables!r}.")
+        raise TacitaError(
+            f"tables must be a list of lists of variables, as [['region', 'sex']]; got {check.given(tables)}."
+        )
     listed = [check.names("tables", each) for each in tables]
     if not listed or not all(listed):
         raise TacitaError("tables must name at least one table of at least one variable.")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from tacita import frame
+from tacita import check, frame
 from tacita.arrays import Floats
 from tacita.check import TacitaError, quoted
 from tacita.data import Data
@@ -33,6 +33,7 @@ from tacita.progress import Progress, no_progress
 from tacita.random import Draws
 from tacita.result import Percent, Result, Table, number
 from tacita.scenario import Scenario
+from tacita.work import Work
 
 NAN = math.nan
 TREE_PERMUTATIONS = 20
@@ -151,7 +152,19 @@ class PropensityLoss(Result):
         }
 
 
+def _work(original: Data, released: Data, scenario: Scenario, options: Mapping[str, Any]) -> Work:
+    """A fit goes over all pairs of terms of each record a dozen times; every permutation is one more fit."""
+    terms = len(check.names("variables", options["variables"]) or set(original.columns) & set(released.columns))
+    terms = math.comb(terms + 1, 2) if options["two_way"] else terms
+    again = 1 + (options["permutations"] or (20 if options["model"] == "tree" else 0))
+    size = (len(original) + len(released)) * float(terms)
+    one = 1e-7 * size if options["model"] == "tree" else 1e-8 * size * terms + 1e-8 * (terms * options["classes"]) ** 3
+    pairs = len(original.columns) ** 2 / 2 * 1e-7 * (len(original) + len(released)) if options["pairs"] else 0.0
+    return Work(one * again + pairs, "name fewer variables, no two-way terms or fewer permutations")
+
+
 @measure(
+    work=_work,
     files=2,
     kind="loss",
     limit=at_most("told", "how far released records are told from original ones", moved_by=GENTLER),

@@ -49,7 +49,9 @@ def _scaled(result: Any, original: Any, released: Any, pair: Any, unit: str | No
         raise TacitaError("the figure shows two variables; the result has one, measure at least two.")
     wanted = check.names("pair", pair) or names[:2]
     if len(wanted) != 2 or any(name not in names for name in wanted):
-        raise TacitaError(f"pair must be two of the variables measured, {check.quoted(names)}; got {pair!r}.")
+        raise TacitaError(
+            f"pair must be two of the variables measured, {check.quoted(names)}; got {check.given(pair)}."
+        )
     first, second = Data.of(original), Data.of(released)
     was, now, _ = shared_records(first, second, unit)
     if not np.array_equal(second.record[now], result.record):

@@ -158,7 +158,7 @@ def _radius(result: Any, delta: float, y: Floats) -> float:
 def _rows(result: Any, records: Any) -> list[int]:
     given = list(records) if isinstance(records, list | tuple) else []
     if len(given) != 2:
-        raise TacitaError(f"records must be the numbers of two records; got {records!r}.")
+        raise TacitaError(f"records must be the numbers of two records; got {check.given(records)}.")
     rows = [np.flatnonzero(result.record == check.whole("records", each, 0)) for each in given]
     absent = [each for each, row in zip(given, rows, strict=True) if not len(row)]
     if absent:

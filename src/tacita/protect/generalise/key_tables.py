@@ -34,7 +34,9 @@ def _pair(what: str, name: str, given: Any) -> tuple[int, int]:
     try:
         low, high = given
     except (TypeError, ValueError):
-        raise TacitaError(f"{what} of {name!r} must be the least and the greatest, as (0, 2); got {given!r}.") from None
+        raise TacitaError(
+            f"{what} of {name!r} must be the least and the greatest, as (0, 2); got {check.given(given)}."
+        ) from None
     low, high = (check.whole(f"the level of {name!r}", each, 0) for each in (low, high))
     if low > high:
         raise TacitaError(f"the least level of {name!r} must not be above the greatest; got {low} and {high}.")

@@ -35,7 +35,9 @@ def _weights(what: str, given: Any) -> dict[str, float]:
     weights = _numbers(what, given)
     for name, each in weights.items():
         if not 1 / WIDEST <= each <= WIDEST:
-            raise TacitaError(f"{what} of {name!r} must be from {1 / WIDEST:g} to {WIDEST:,.0f}; got {each!r}.")
+            raise TacitaError(
+                f"{what} of {name!r} must be from {1 / WIDEST:g} to {WIDEST:,.0f}; got {check.given(each)}."
+            )
     return weights
 
 

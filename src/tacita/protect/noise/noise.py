@@ -85,11 +85,11 @@ class Noise(CellStep):
 
     def __post_init__(self) -> None:
         if self.method == "delta" and self.amount > 1:
-            raise TacitaError(f"amount must be at most 1 with method='delta'; got {self.amount!r}.")
+            raise TacitaError(f"amount must be at most 1 with method='delta'; got {check.given(self.amount)}.")
         if self.method == "two_sided" and self.amount >= 0.5:
             raise TacitaError(
                 f"amount must be below 0.5 with method='two_sided', or numbers would change their sign; "
-                f"got {self.amount!r}."
+                f"got {check.given(self.amount)}."
             )
         bounded = self.keep_signs or self.least is not None or self.greatest is not None
         if self.method in EXACT and bounded:

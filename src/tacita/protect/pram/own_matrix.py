@@ -25,7 +25,7 @@ def category_text(what: str, given: Any) -> str:
         or value == ""
         or (isinstance(value, float) and not math.isfinite(value))
     ):
-        raise TacitaError(f"{what} must name categories by text or number; got {given!r}.")
+        raise TacitaError(f"{what} must name categories by text or number; got {check.given(given)}.")
     return text_of(value)
 
 

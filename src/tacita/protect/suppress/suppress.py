@@ -24,6 +24,7 @@ from tacita.protect.suppress.local_suppression import Suppression, suppress
 from tacita.protect.suppress.task import Task, check_keys, key_sets_of, task_of
 from tacita.protect.suppress.wanted import Wanted, lower_limits, possible, wanted_of
 from tacita.scenario import Scenario
+from tacita.work import Work
 
 ROUNDS = 5
 """How often limits of risk are lowered so that the rate is kept."""
@@ -92,6 +93,13 @@ class Suppress(CellStep):
     def adds_missing(self) -> bool:
         """Suppressed cells are missing."""
         return True
+
+    def work(self, data: Data, context: Context) -> Work | None:
+        """Under the wildcard rule every record may try all sets of keys, in several rounds."""
+        if context.scenario.missing.name not in ("wildcard", "partial"):
+            return None
+        keys = min(len(context.scenario.all_keys), 40)
+        return Work(4e-8 * len(data) * keys * 2.0**keys, "name fewer keys, or choose missing='one_way'")
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with cells suppressed."""

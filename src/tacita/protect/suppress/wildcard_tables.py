@@ -23,7 +23,7 @@ FULL = -1.0
 """Instead of a count: there is no room for a table."""
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
-_USED, _PATTERNS, _MOST, CHANGES = range(4)
+_USED, PATTERNS, _MOST, CHANGES = range(4)
 
 
 class Tables(NamedTuple):
@@ -114,11 +114,11 @@ def _enter(tables: Tables, unit: int, pattern: int) -> None:
     """Give a unit a pattern, in all tables of it."""
     if tables.first[pattern] < 0 and tables.last[pattern] < 0:
         known = False
-        for each in range(tables.numbers[_PATTERNS]):
+        for each in range(tables.numbers[PATTERNS]):
             known |= tables.present[each] == pattern
         if not known:
-            tables.present[tables.numbers[_PATTERNS]] = pattern
-            tables.numbers[_PATTERNS] += 1
+            tables.present[tables.numbers[PATTERNS]] = pattern
+            tables.numbers[PATTERNS] += 1
     head = tables.first[pattern]
     tables.following[unit], tables.previous[unit] = head, -1
     if head >= 0:
@@ -236,7 +236,7 @@ def counted(tables: Tables, unit: int, missing: int, members: int, factor: float
     mine = tables.known[unit] & ~missing & members
     total = tables.records[unit]
     total_weight = tables.weights[unit] if len(tables.weights) else tables.records[unit]
-    for index in range(tables.numbers[_PATTERNS]):
+    for index in range(tables.numbers[PATTERNS]):
         pattern = tables.present[index]
         share = factor if mine == members and pattern & members != members else 1.0
         if tables.first[pattern] < 0 or share == 0.0:

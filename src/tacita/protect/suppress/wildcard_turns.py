@@ -6,7 +6,7 @@ import numpy as np
 
 from tacita.arrays import Floats, Ints
 from tacita.compiled import compiled
-from tacita.protect.suppress.wildcard_tables import CHANGES, FULL, Tables, counted, full, show
+from tacita.protect.suppress.wildcard_tables import CHANGES, FULL, PATTERNS, Tables, counted, full, show
 
 MOST_CHANGES = 200
 """After so many changes everybody gets another turn."""
@@ -23,7 +23,7 @@ def take_turns(
     And how many changed. `sets` of keys are tried in their order, the cheapest first. Not all have had their turn where
     the tables are full. With `only_more` a safe unit stays as it is and an unsafe one suppresses more.
     """
-    changed = 0
+    changed, counts = 0, np.empty((len(needed), len(tables.first)))
     for turn in range(len(turns)):
         unit = turns[turn]
         if not tables.asked[unit]:
@@ -31,12 +31,21 @@ def take_turns(
         known, now = tables.known[unit], tables.known[unit] & ~tables.shown[unit]
         chosen = now
         safe = safe_now = _meets(tables, unit, now, needed, k, factor)
+        tried, all_known = 0, False
         for missing in sets:
             if safe_now < 0.0 or (safe_now == 1.0 and (only_more or cost[missing] >= cost[now])):
                 break
             if missing & ~known or (only_more and missing & now != now):
                 continue
-            safe = _meets(tables, unit, missing, needed, k, factor)
+            tried += 1
+            if not all_known and tried * tables.numbers[PATTERNS] > _work_of_all(tables) and not len(tables.person):
+                for index in range(len(needed)):
+                    all_counts(tables, unit, needed[index], counts[index])
+                all_known = True
+            if all_known and (factor == 1.0 or _is_partly_missing(known & missing, needed)):
+                safe = _meets_known(counts, missing, needed, k)
+            else:
+                safe = _meets(tables, unit, missing, needed, k, factor)
             if safe == 1.0:
                 chosen = missing
             if safe != 0.0:
@@ -102,6 +111,55 @@ def _meets(tables: Tables, unit: int, missing: int, needed: Ints, k: Ints, facto
         if count < 0.0:
             return count
         if count < k[index]:
+            return 0.0
+    return 1.0
+
+
+@compiled
+def _work_of_all(tables: Tables) -> int:
+    """How many sets of keys may be looked up in the tables, in all patterns, before `all_counts` is less work."""
+    keys = tables.codes.shape[1]
+    return keys * (len(tables.shown) + len(tables.first)) // 8
+
+
+@compiled
+def all_counts(tables: Tables, unit: int, members: int, counts: Floats) -> None:
+    """Fill in, by set of missing keys, all of `members`, the records that count for a unit.
+
+    Another one counts if the keys on which both show different values are missing. So each is put down under those
+    keys, and the count of a set is the sum over its parts: one pass for each key, not one for each set.
+    """
+    for missing in range(len(counts)):
+        counts[missing] = 0.0
+    mine = tables.known[unit] & members
+    for other in range(len(tables.shown)):
+        both, apart = tables.shown[other] & mine, 0
+        if other != unit:
+            for column in range(tables.codes.shape[1]):
+                if both >> column & 1 and tables.codes[unit, column] != tables.codes[other, column]:
+                    apart |= 1 << column
+        counts[apart] += tables.records[other]
+    for column in range(tables.codes.shape[1]):
+        if mine >> column & 1:
+            for missing in range(len(counts)):
+                if missing >> column & 1:
+                    counts[missing] += counts[missing ^ (1 << column)]
+
+
+@compiled
+def _is_partly_missing(missing: int, needed: Ints) -> bool:
+    """Whether every requirement has a key that is missing: others then count fully, whatever is missing there."""
+    for members in needed:  # noqa: SIM110 (compiled)
+        if missing & members == 0:
+            return False
+    return True
+
+
+@compiled
+def _meets_known(counts: Floats, missing: int, needed: Ints, k: Ints) -> float:
+    """1 if all requirements are met with some keys missing, 0 if not, where all counts are known."""
+    for index in range(len(needed)):
+        if counts[index, missing & needed[index]] < k[index]:
             return 0.0
     return 1.0
 

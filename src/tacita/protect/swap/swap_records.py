@@ -40,7 +40,7 @@ def profiles_of(what: str, given: Any) -> tuple[tuple[str, ...], ...]:
     if given is None or isinstance(given, str):
         given = () if given is None else (given,)
     if not isinstance(given, Iterable):
-        raise TacitaError(f"{what} must be a list of column names, or several such lists; got {given!r}.")
+        raise TacitaError(f"{what} must be a list of column names, or several such lists; got {check.given(given)}.")
     listed = tuple(given)
     if all(isinstance(each, str) for each in listed):
         return (check.names(what, listed),) if listed else ()

@@ -38,7 +38,7 @@ def _conditions(what: str, given: Any) -> tuple[str, ...]:
     """Texts of conditions, each of which can be read."""
     listed = [given] if isinstance(given, str) else given
     if not isinstance(listed, list | tuple) or not all(isinstance(each, str) for each in listed):
-        raise TacitaError(f"{what} must be conditions such as 'age >= 15'; got {given!r}.")
+        raise TacitaError(f"{what} must be conditions such as 'age >= 15'; got {check.given(given)}.")
     return tuple(EditRule(each).rule for each in listed)
 
 

@@ -66,14 +66,16 @@ def all_totals(what: str, given: Any) -> dict[str, dict[str, float]]:
 
 def _totals(name: str, given: Any) -> dict[str, float]:
     if not isinstance(given, Mapping) or not given:
-        raise TacitaError(f"totals of {name!r} must be a table of categories, as in {{'f': 100}}; got {given!r}.")
+        raise TacitaError(
+            f"totals of {name!r} must be a table of categories, as in {{'f': 100}}; got {check.given(given)}."
+        )
     labels = [_text_of(category) for category in given]
     check.unique_names(f"categories of {name!r}", labels)
     found = {}
     for label, total in zip(labels, given.values(), strict=True):
         found[label] = check.number(f"the total of {label!r} in {name!r}", total)
         if found[label] < 0:
-            raise TacitaError(f"the total of {label!r} in {name!r} must be at least 0; got {total!r}.")
+            raise TacitaError(f"the total of {label!r} in {name!r} must be at least 0; got {check.given(total)}.")
     return found
 
 

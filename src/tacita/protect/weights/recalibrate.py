@@ -46,9 +46,9 @@ def factor_bounds(what: str, given: Any) -> tuple[float, float]:
     try:
         low, high = (check.number(what, each) for each in given)
     except (TypeError, ValueError):
-        raise TacitaError(f"{what} must be two numbers, as (0.5, 2); got {given!r}.") from None
+        raise TacitaError(f"{what} must be two numbers, as (0.5, 2); got {check.given(given)}.") from None
     if not 0 < low < 1 < high:
-        raise TacitaError(f"{what} must be one number between 0 and 1 and one above 1; got {given!r}.")
+        raise TacitaError(f"{what} must be one number between 0 and 1 and one above 1; got {check.given(given)}.")
     return low, high
 
 

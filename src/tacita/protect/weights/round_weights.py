@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from tacita import frame
+from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
@@ -126,7 +126,7 @@ class RoundWeights(CellStep):
         """The data with rounded weights."""
         given = unit_weights(self, self.weight, self.within, data, context)
         if (self.base or 0.0) > float(given.weight @ given.size):
-            raise TacitaError(f"base must be at most the total of the weights; got {self.base!r}.")
+            raise TacitaError(f"base must be at most the total of the weights; got {check.given(self.base)}.")
         fresh = self._rounded(given, context.draws)
         change = greatest_change(given.weight, fresh, given.size, given.cell, given.cells)
         where = "the greatest total of a group" if given.cells > 1 else "the total"

@@ -66,7 +66,7 @@ class TrimWeights(CellStep):
         if self.least is None and self.most is None and self.share is None:
             raise TacitaError("trim_weights needs a limit; give least, most or share.")
         if self.least is not None and self.most is not None and self.least >= self.most:
-            raise TacitaError(f"least must be below most; got {self.least!r} and {self.most!r}.")
+            raise TacitaError(f"least must be below most; got {check.given(self.least)} and {self.most!r}.")
 
     def apply(self, data: Data, context: Context) -> Applied:
         """The data with trimmed weights."""

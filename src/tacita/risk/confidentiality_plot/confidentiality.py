@@ -112,7 +112,7 @@ def confidentiality(
     level = check.share("alpha", alpha, zero=False, one=False)
     near = None if delta is None else check.number("delta", delta)
     if near is not None and near <= 0:
-        raise TacitaError(f"delta must be above 0; got {delta!r}.")
+        raise TacitaError(f"delta must be above 0; got {check.given(delta)}.")
     names, by = numeric_keys("confidentiality", scenario, keys), strata_of(scenario, strata)
     files = compared(original, released, names, by, metric, log, zeros, size)
     scale = {"metric": metric, "log": bool(log), "unit_free": log == "unit_free"}

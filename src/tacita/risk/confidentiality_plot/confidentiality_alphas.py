@@ -140,7 +140,7 @@ def confidentiality_alphas(
     [4, 3]
     """
     if isinstance(alphas, str) or not isinstance(alphas, Sequence) or not len(alphas):
-        raise TacitaError(f"alphas must be a list of shares, as in (0.01, 0.05, 0.1); got {alphas!r}.")
+        raise TacitaError(f"alphas must be a list of shares, as in (0.01, 0.05, 0.1); got {check.given(alphas)}.")
     levels = list(dict.fromkeys(check.share("alphas", alpha, zero=False, one=False) for alpha in alphas))
     limits = limits_of(policy, k, r, g, vertical, scenario)
     names, by = numeric_keys("confidentiality_alphas", scenario, keys), strata_of(scenario, strata)

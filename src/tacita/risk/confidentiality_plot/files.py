@@ -94,7 +94,7 @@ def compared(
 def on_scale(x: Floats, y: Floats, log: bool | str, zeros: str) -> tuple[Floats, Floats, Ints]:
     """The rows that have all keys on the scale, and which they are."""
     if log not in LOGS:
-        raise TacitaError(f"log must be False, True or 'unit_free'; got {log!r}.")
+        raise TacitaError(f"log must be False, True or 'unit_free'; got {check.given(log)}.")
     kept = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
     if log:
         how: Literal["shift", "exclude"] = "shift" if zeros == "shift" else "exclude"

@@ -76,5 +76,5 @@ def _ends(intervals: Any) -> dict[str, tuple[str, str]]:
     for name, given in named.items():
         pair = isinstance(given, tuple | list) and len(given) == 2 and all(isinstance(end, str) for end in given)
         if not pair:
-            raise TacitaError(f"the interval of {name!r} must be the names of two columns; got {given!r}.")
+            raise TacitaError(f"the interval of {name!r} must be the names of two columns; got {check.given(given)}.")
     return {name: (given[0], given[1]) for name, given in named.items()}

@@ -56,5 +56,5 @@ def limits_of(
         r = PERTURBATION if policy.perturbation is None else policy.perturbation
     for name, value in (("r", r), ("g", g)):
         if check.number(name, value) <= 0:
-            raise TacitaError(f"{name} must be above 0; got {value!r}.")
+            raise TacitaError(f"{name} must be above 0; got {check.given(value)}.")
     return Limits(check.whole("k", k, 1), r, g, vertical)

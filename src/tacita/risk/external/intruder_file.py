@@ -16,7 +16,7 @@ from tacita.keys.table import repeated_units
 from tacita.measures import prepared_data
 from tacita.random import Draws, fresh_seed
 from tacita.risk.external.known import probabilities
-from tacita.scenario import Scenario
+from tacita.scenario import Scenario, checked
 
 
 def wrong_codes(codes: Ints, draws: Ints, counts: Ints) -> Ints:
@@ -57,11 +57,12 @@ def intruder_file(
     >>> his.columns, len(his)
     (('sex', 'age'), 4)
     """
+    scenario = checked(scenario)
     data = prepared_data(original, scenario)
     chances = probabilities(scenario, variables, known)
     check.columns_exist("variables", list(chances), data.columns)
     check.share("coverage", coverage, zero=False)
-    wrong = dict(scenario.error_rates) | dict(error_rates or {})
+    wrong = dict(scenario.error_rates) | check.mapping("error_rates", {} if error_rates is None else error_rates)
     for name, rate in wrong.items():
         check.share(f"error rate of {name!r}", rate)
     check.columns_exist("error_rates", list(wrong), data.columns)
@@ -99,7 +100,7 @@ def _spreads(noise: Any, numeric: list[str]) -> dict[str, float]:
     given = noise if isinstance(noise, Mapping) else dict.fromkeys(numeric, 0.0 if noise is None else noise)
     for name, value in given.items():
         if check.number(f"noise of {name!r}", value) < 0:
-            raise TacitaError(f"noise of {name!r} must be at least 0; got {value!r}.")
+            raise TacitaError(f"noise of {name!r} must be at least 0; got {check.given(value)}.")
     check.columns_exist("noise", [name for name in given if name not in numeric], numeric)
     return {name: float(value) for name, value in given.items()}
 

@@ -26,7 +26,7 @@ def probabilities(scenario: Scenario, variables: Any, known: Any) -> dict[str, f
     >>> probabilities(Scenario(keys=["sex", "age"], known={"age": 0.5, "job": 0.1}), None, {"sex": 0.9})
     {'sex': 0.9, 'age': 0.5, 'job': 0.1}
     """
-    given = dict(scenario.known) | dict(known or {})
+    given = dict(scenario.known) | check.mapping("known", {} if known is None else known)
     for name, value in given.items():
         check.share(f"known of {name!r}", value)
     usual = (*scenario.all_keys, *scenario.numeric_keys, *(name for name, value in given.items() if value > 0))

@@ -24,10 +24,10 @@ def weights_of(what: str, value: Any) -> tuple[float, float]:
     """Two weights, not negative and not both 0."""
     given = tuple(value) if isinstance(value, list | tuple) else ()
     if len(given) != 2:
-        raise TacitaError(f"{what} must be two numbers, as (0.5, 0.5); got {value!r}.")
+        raise TacitaError(f"{what} must be two numbers, as (0.5, 0.5); got {check.given(value)}.")
     first, second = (check.number(what, each) for each in given)
     if min(first, second) < 0 or first + second <= 0:
-        raise TacitaError(f"{what} must not be negative, nor both 0; got {value!r}.")
+        raise TacitaError(f"{what} must not be negative, nor both 0; got {check.given(value)}.")
     return first, second
 
 

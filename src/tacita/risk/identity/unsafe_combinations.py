@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -12,6 +13,7 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Bools, Ints
 from tacita.check import TacitaError
+from tacita.data import Data
 from tacita.keys.source import combined
 from tacita.keys.table import KeyTable, key_table
 from tacita.keys.units import entries
@@ -20,6 +22,7 @@ from tacita.parameters import AtLeast, Doc
 from tacita.progress import Progress, no_progress
 from tacita.result import Repair, Result, Table
 from tacita.scenario import Scenario
+from tacita.work import Work
 
 MOST_TABLES = 20_000
 
@@ -202,7 +205,17 @@ def by_identification_level(levels: Mapping[str, int]) -> list[tuple[str, ...]]:
     )
 
 
+def _work(data: Data, scenario: Scenario, options: Mapping[str, Any]) -> Work | None:
+    """Every table counts all distinct keys, which may be as many as records."""
+    if options["tables"] is not None or options["levels"] is not None:
+        return None
+    keys = len(scenario.keys)
+    tables = sum(math.comb(keys, size) for size in range(1, min(keys, options["largest"] or 3) + 1))
+    return Work(3e-8 * len(data) * tables, "pass a smaller largest, or name fewer keys")
+
+
 @measure(
+    work=_work,
     needs="keys",
     limit=at_most("records_unsafe", "the number of records in an unsafe cell", void="records"),
     missing=own_rule("A missing value is a category of its own in every table."),
@@ -239,7 +252,7 @@ def unsafe_combinations(
     if tables is not None:
         if not isinstance(tables, Mapping):
             raise TacitaError(
-                f"tables must give a threshold for each table, as in {{'region x age': 10}}; got {tables!r}."
+                f"tables must give a threshold for each table, as in {{'region x age': 10}}; got {check.given(tables)}."
             )
         named = {_table(names): check.whole("threshold", each, 0) for names, each in tables.items()}
         wanted, thresholds = list(named), list(named.values())

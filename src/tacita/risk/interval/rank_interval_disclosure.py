@@ -205,8 +205,8 @@ def rank_interval_disclosure(
 
 def _percentages(widths: Any) -> tuple[float, ...]:
     if isinstance(widths, str) or not isinstance(widths, Iterable):
-        raise TacitaError(f"widths must be a list of percentages; got {widths!r}, write [{widths}].")
+        raise TacitaError(f"widths must be a list of percentages; got {check.given(widths)}, write [{widths}].")
     percents = tuple(check.number("widths", each) for each in widths)
     if not percents or min(percents) < 0:
-        raise TacitaError(f"widths must be one or more percentages of at least 0; got {list(percents)!r}.")
+        raise TacitaError(f"widths must be one or more percentages of at least 0; got {check.given(list(percents))}.")
     return percents

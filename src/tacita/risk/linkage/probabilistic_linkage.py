@@ -34,11 +34,12 @@ from tacita.distance.scenario_keys import AnyKeys, Unit, all_keys
 from tacita.keys.source import combined
 from tacita.measures import measure, own_rule
 from tacita.parameters import Doc, OneOf, Share, checked_options
-from tacita.progress import Progress, no_progress
+from tacita.progress import Progress, no_progress, part
 from tacita.result import number
 from tacita.risk.linkage.files import External, Files, two_files
 from tacita.risk.linkage.linked import LINKED, Linkage
 from tacita.scenario import Scenario
+from tacita.work import Work
 
 MOST_COMPARISONS = 2_000_000_000
 """More pairs of different records are not compared: blocks are too large."""
@@ -183,7 +184,16 @@ def _blocks(original: Data, released: Data, block: tuple[str, ...]) -> tuple[Int
     return groups[:n], groups[n:]
 
 
+def _work(original: Data, released: Data, scenario: Scenario, options: Mapping[str, Any]) -> Work | None:
+    """Without blocks every pair of records is compared twice, on every variable."""
+    names = check.names("keys", options["keys"]) or (*scenario.keys, *scenario.numeric_keys)
+    if options["block"]:
+        return None
+    return Work(6e-9 * len(original) * len(released) * len(names), "name variables with block=[...]")
+
+
 @measure(
+    work=_work,
     files=2,
     limit=LINKED,
     for_perturbed=True,
@@ -239,14 +249,14 @@ def probabilistic_linkage(
     given = comparable(files, tolerance, by)
     inside = _inside(given)
     progress(0.1, "comparing pairs")
-    counts = count_patterns(inside, given.tolerance)
+    counts = count_patterns(inside, given.tolerance, part(progress, 0.1, 0.4))
     progress(0.4, "estimating the model")
     model = _estimated(given, counts, _most_matches(files, inside), engine)
     progress(0.6, "linking records")
     estimator = " by Splink" if engine == "splink" else ""
     where = f", inside {', '.join(by)}" if by else ""
     return ProbabilisticLinkage(
-        **_links(files, given, inside, counts, model, (limits[0], limits[1])),
+        **_links(files, given, inside, counts, model, (limits[0], limits[1]), part(progress, 0.6, 1.0)),
         how=f"Fellegi-Sunter{estimator}{where}",
         block=by,
         m=dict(zip(files.names, model.m.tolist(), strict=True)),
@@ -290,13 +300,19 @@ def _own_best(files: Files, given: Comparable, weight: Floats, best: Floats) -> 
 
 
 def _links(
-    files: Files, given: Comparable, inside: Blocks, counts: Ints, model: Mixture, limits: tuple[float, float]
+    files: Files,
+    given: Comparable,
+    inside: Blocks,
+    counts: Ints,
+    model: Mixture,
+    limits: tuple[float, float],
+    progress: Progress,
 ) -> dict[str, Any]:
     """The best candidates of every released record under the model, those below the lower cut-off being none."""
     weight, matches = pattern_weights(model.m, model.u), expected_matches(counts, model)
     there = counts > 0
     cut = cutoffs(weight[there], matches[there], (counts - matches)[there], *limits)
-    best = best_links(inside, given.tolerance, weight)
+    best = best_links(inside, given.tolerance, weight, progress)
     kept = best.weight >= cut.lower
     candidates = np.where(kept, best.ties, 0)
     right = _own_best(files, given, weight, best.weight) / np.maximum(best.ties, 1)

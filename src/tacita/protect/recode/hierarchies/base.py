@@ -247,7 +247,7 @@ class Hierarchy(ABC):
 def true_or_false(what: str, value: object) -> None:
     """An option that is on or off."""
     if not isinstance(value, bool):
-        raise TacitaError(f"{what} must be true or false; got {value!r}.")
+        raise TacitaError(f"{what} must be true or false; got {check.given(value)}.")
 
 
 def listed(value: Any) -> tuple[Any, ...]:

@@ -29,7 +29,9 @@ class TruncationHierarchy(Hierarchy):
         super().__post_init__()
         keep = tuple(check.whole("keep", each, 1) for each in listed(self.keep))
         if not keep or any(low >= high for high, low in itertools.pairwise(keep)):
-            raise TacitaError(f"keep must be lengths that become shorter, as in [3, 2, 1]; got {list(keep)!r}.")
+            raise TacitaError(
+                f"keep must be lengths that become shorter, as in [3, 2, 1]; got {check.given(list(keep))}."
+            )
         object.__setattr__(self, "keep", keep)
         if self.digits is not None:
             object.__setattr__(self, "digits", check.whole("digits", self.digits, 1))

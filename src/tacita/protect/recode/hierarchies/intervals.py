@@ -38,19 +38,19 @@ class IntervalHierarchy(Hierarchy):
         widths = tuple(_number("widths", width, self.whole) for width in listed(self.widths))
         exact = [Fraction(str(width)) for width in widths]
         if not widths or min(exact) <= 0:
-            raise TacitaError(f"widths must be one or more numbers above 0; got {list(widths)!r}.")
+            raise TacitaError(f"widths must be one or more numbers above 0; got {check.given(list(widths))}.")
         pairs = itertools.pairwise(exact)
         if any((wide / narrow).denominator != 1 or wide == narrow for narrow, wide in pairs):
             raise TacitaError(
                 f"every width must be a multiple of the one before, as in [5, 10, 20], or intervals would not nest; "
-                f"got {list(widths)!r}."
+                f"got {check.given(list(widths))}."
             )
         object.__setattr__(self, "widths", widths)
         for name in ("start", "bottom", "top"):
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else _number(name, value, self.whole))
         if self.bottom is not None and self.top is not None and self.bottom >= self.top:
-            raise TacitaError(f"bottom must be below top; got {self.bottom!r} and {self.top!r}.")
+            raise TacitaError(f"bottom must be below top; got {check.given(self.bottom)} and {self.top!r}.")
 
     @property
     def own_height(self) -> int:
@@ -99,7 +99,7 @@ class IntervalHierarchy(Hierarchy):
 def _number(what: str, value: Any, whole: bool) -> float:
     number = check.number(what, check.python_number(value))
     if whole and number != math.floor(number):
-        raise TacitaError(f"{what} must be whole, or pass whole=False; got {value!r}.")
+        raise TacitaError(f"{what} must be whole, or pass whole=False; got {check.given(value)}.")
     return int(number) if number == math.floor(number) else number
 
 

@@ -13,6 +13,8 @@ from tacita.check import TacitaError
 from tacita.protect.recode.hierarchies.base import STAR, Hierarchy, true_or_false
 
 DELIMITERS = (";", ",", "\t", "|")
+LOOKED_AT = 1000
+"""Lines by which the delimiter is found."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class TableHierarchy(Hierarchy):
             raise TacitaError(f"{path.name} cannot be read: {reason}; check the path of the hierarchy.") from None
         true_or_false("header", header)
         if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
-            raise TacitaError(f"delimiter must be one sign, as ';'; got {delimiter!r}.")
+            raise TacitaError(f"delimiter must be one sign, as ';'; got {check.given(delimiter)}.")
         try:
             rows = _split(text.splitlines(), delimiter or _delimiter(text.splitlines()))[header:]
         except csv.Error:
@@ -116,6 +118,8 @@ class TableHierarchy(Hierarchy):
 
 def as_text(value: Any) -> str:
     """A value as a file would hold it: 7 for 7.0, true for True."""
+    if type(value) is str:
+        return value.strip()
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():
@@ -129,7 +133,8 @@ def _check_row(number: int, row: tuple[Any, ...], width: int) -> None:
             f"row {number:,} of the hierarchy has {check.counted(len(row), 'field')}; every row must have as many as "
             f"the first, at least two: the value, then its groups."
         )
-    if any(isinstance(cell, Iterable) and not isinstance(cell, str) for cell in row):
+    # Nearly all are texts, and there may be very many.
+    if any(type(cell) is not str and isinstance(cell, Iterable) and not isinstance(cell, str) for cell in row):
         raise TacitaError(f"row {number:,} of the hierarchy must hold texts and numbers, no lists.")
     if any(cell is None or cell == "" for cell in row):
         raise TacitaError(f"row {number:,} of the hierarchy has an empty field; write {STAR!r} for a group of all.")
@@ -142,6 +147,7 @@ def _split(lines: Iterable[str], delimiter: str) -> list[tuple[str, ...]]:
 
 def _delimiter(lines: list[str]) -> str:
     """The sign that cuts all rows into the same number of fields, the more the better."""
+    lines = lines[:LOOKED_AT]
     counts = {sign: {len(row) for row in _split(lines, sign)} for sign in DELIMITERS}
     even = {sign: min(found) for sign, found in counts.items() if len(found) == 1 and min(found) > 1}
     return (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from tacita import check
 from tacita.check import TacitaError
 from tacita.parameters import Doc, Shape
 from tacita.protect.recode.argus_scheme import Range, load_scheme, parse_scheme, scheme_places, whole_codes
@@ -20,7 +21,7 @@ from tacita.protect.recode.ways.way import Grouping, Source, Way, absent
 def scheme_text(what: str, given: Any) -> str:
     """The text of a scheme that stands for itself."""
     if not isinstance(given, str):
-        raise TacitaError(f"{what} must be the text of a scheme or the path of one; got {given!r}.")
+        raise TacitaError(f"{what} must be the text of a scheme or the path of one; got {check.given(given)}.")
     codelist = parse_scheme(given).codelist
     if codelist is not None:
         raise TacitaError(

@@ -36,10 +36,10 @@ def ascending(what: str, given: Any) -> tuple[float, ...]:
     """Ascending numbers, or one."""
     given = (given,) if is_number(given) else given
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-        raise TacitaError(f"{what} must be ascending numbers, as in [18, 65]; got {given!r}.")
+        raise TacitaError(f"{what} must be ascending numbers, as in [18, 65]; got {check.given(given)}.")
     breaks = tuple(check.exact_number(what, each) for each in given)
     if not breaks or any(low >= high for low, high in pairwise(breaks)):
-        raise TacitaError(f"{what} must be ascending numbers, as in [18, 65]; got {list(breaks)!r}.")
+        raise TacitaError(f"{what} must be ascending numbers, as in [18, 65]; got {check.given(list(breaks))}.")
     return breaks
 
 
@@ -50,14 +50,16 @@ def group_names(what: str, given: Any) -> tuple[Any, ...]:
     listed = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
     names = tuple(check.python_number(each) for each in given) if listed else (given,)
     if not all(isinstance(each, str | int) and not isinstance(each, bool) for each in names):
-        raise TacitaError(f"{what} must be texts or whole numbers; got {list(names)!r}.")
+        raise TacitaError(f"{what} must be texts or whole numbers; got {check.given(list(names))}.")
     return names
 
 
 def check_group_names(names: tuple[Any, ...], groups: int) -> None:
     """One name for each group, all different; or none at all."""
     if names and (len(names) != groups or len(set(map(text_of, names))) != groups):
-        raise TacitaError(f"into must name {groups} different groups, from the lowest on; got {list(names)!r}.")
+        raise TacitaError(
+            f"into must name {groups} different groups, from the lowest on; got {check.given(list(names))}."
+        )
 
 
 def fewer_groups(name: str, found: int, asked: int, into: tuple[Any, ...], why: str) -> str:

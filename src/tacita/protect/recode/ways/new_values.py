@@ -37,10 +37,10 @@ def _pairs(what: str, given: Any, kinds: tuple[type, ...], wanted: str) -> Pairs
     except (TypeError, ValueError):
         found = ()
     if not found:
-        raise TacitaError(f"{what} must be old and new values, as in {{1: 'a', 2: 'a'}}; got {given!r}.")
+        raise TacitaError(f"{what} must be old and new values, as in {{1: 'a', 2: 'a'}}; got {check.given(given)}.")
     for old, new in found:
         if not isinstance(old, str | int | float | date) or not isinstance(new, kinds):
-            raise TacitaError(f"{what} must have {wanted}; got {new!r} for {old!r}.")
+            raise TacitaError(f"{what} must have {wanted}; got {check.given(new)} for {old!r}.")
     check.unique_names(f"values of {what}", [as_text(old) for old, _ in found])
     return found
 

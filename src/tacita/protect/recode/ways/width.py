@@ -8,6 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
+from tacita import check
 from tacita.check import TacitaError
 from tacita.parameters import EXACT_NUMBER, Above, Doc
 from tacita.protect.recode import intervals
@@ -32,7 +33,7 @@ class Width(Way):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.bottom is not None and self.top is not None and self.bottom >= self.top:
-            raise TacitaError(f"bottom must be below top; got {self.bottom!r} and {self.top!r}.")
+            raise TacitaError(f"bottom must be below top; got {check.given(self.bottom)} and {self.top!r}.")
 
     def _side(self, value: float, right: bool) -> int:
         """-1 below the bottom, 1 above the top, 0 between them."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
@@ -12,6 +14,7 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
+from tacita.data import Data
 from tacita.keys.matching import Keys
 from tacita.keys.missing_rules import matching_counts
 from tacita.keys.table import KeyTable, key_table
@@ -21,6 +24,7 @@ from tacita.progress import Progress, no_progress
 from tacita.result import Percent, Repair, Result, Table, number, percent
 from tacita.risk.identity.suda.scores import NO_DIS, WEIGHTS, dis_scores, largest_set, sampling_fraction_of
 from tacita.scenario import MissingRule, Scenario
+from tacita.work import Work
 
 PAIR_RULES = {"conservative": "one_way", "partial": "one_way", "sdcmicro": "own_category"}
 """By which rule exact pairs are counted where the scenario's own rule does not say who is one of two."""
@@ -273,7 +277,15 @@ def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
+def _work(data: Data, scenario: Scenario, options: Mapping[str, Any]) -> Work:
+    """In the worst case every record is looked up on every set of keys."""
+    keys = len(check.names("keys", options["keys"]) or scenario.keys)
+    sets = sum(math.comb(keys, size) for size in range(1, min(keys, options["largest"] or keys) + 1))
+    return Work(3e-9 * len(data) * sets, "pass largest=4, or name fewer keys")
+
+
 @measure(
+    work=_work,
     needs="keys",
     limit=at_most("highest_dis", "the highest DIS-SUDA score", void=1.0),
     figure="suda",

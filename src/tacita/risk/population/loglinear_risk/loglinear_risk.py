@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Annotated, Any
 
 from tacita import check, frame
 from tacita.check import TacitaError
+from tacita.data import Data
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc, OneOf
 from tacita.progress import Progress, no_progress
@@ -19,6 +23,7 @@ from tacita.risk.population.loglinear_risk.formula import model_of, shown
 from tacita.risk.population.loglinear_risk.measures import Underfit, match_probability, unique_probability
 from tacita.risk.population.loglinear_risk.search import CRITERIA, NO_SIGN, forward, neighbours
 from tacita.scenario import Scenario
+from tacita.work import Work
 
 SHOWN_UP_TO = 200_000
 """Cells up to which `print` fits the neighbouring models by itself: it should not take long."""
@@ -229,7 +234,18 @@ def _details(risk: LogLinearRisk) -> list[str]:
     ]
 
 
+def _work(data: Data, scenario: Scenario, options: Mapping[str, Any]) -> Work:
+    """A fit goes over all cells; where no model is given, that is for every pair of keys, as often as one is added."""
+    levels = [max(1, len(data.coded(name).values)) for name in scenario.keys]
+    pairs = math.comb(len(levels), 2)
+    parameters = sum((one - 1) * (other - 1) for one, other in combinations(levels, 2))
+    fit = 3e-7 * math.prod(levels) + 2e-4 * pairs + 1e-5 * parameters
+    fits = 1.0 if options["formula"] is not None else 1.0 + pairs * (pairs + 1) / 4
+    return Work(fit * fits, "recode keys with many values, name fewer keys, or pass a formula")
+
+
 @measure(
+    work=_work,
     needs=("keys", "sample"),
     limit=at_most(
         "tau_1",

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
+from tacita import check
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 
@@ -38,9 +39,13 @@ class SampleSizes:
 
     def __post_init__(self) -> None:
         if self.population < self.records:
-            raise TacitaError(f"population must be at least the {self.records:,} records; got {self.population!r}.")
+            raise TacitaError(
+                f"population must be at least the {self.records:,} records; got {check.given(self.population)}."
+            )
         if self.cells < self.occupied:
-            raise TacitaError(f"cells must be at least the {self.occupied:,} keys that occur; got {self.cells!r}.")
+            raise TacitaError(
+                f"cells must be at least the {self.occupied:,} keys that occur; got {check.given(self.cells)}."
+            )
 
     @classmethod
     def of(cls, records: ArrayLike, population: float, cells: float = math.inf) -> SampleSizes:
