@@ -12,6 +12,7 @@ import pytest
 import tacita as tc
 from tacita.check import TacitaError, TacitaWarning
 from tacita.cli import WITHOUT_FILES, command
+from tacita.cli.reading import reading_options
 
 Run = Callable[..., tuple[int, str, str]]
 R_FILE = "work,age\nNA,31\nyes,NA\nno,47\n"
@@ -179,10 +180,16 @@ def test_describe_says_codes_and_no_values(run: Run) -> None:
 # --- the command line ---
 
 
-@pytest.mark.parametrize("name", sorted(set(command().commands) - {*WITHOUT_FILES, "plot"}))
+FIGURES = command().commands["plot"].commands
+COMMANDS = {name: each for name, each in command().commands.items() if name not in (*WITHOUT_FILES, "plot")} | FIGURES
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_that_reads_can_be_told_how(name: str) -> None:
-    options = {each.name for each in command().commands[name].params}
-    assert {"scale", "na", "delimiter", "encoding", "decimal", "sheet", "catalog"} <= options
+    options = COMMANDS[name].params
+    assert all(any(each is option for option in options) for each in reading_options())
+    named = [each.name for each in options]
+    assert len(set(named)) == len(named)
 
 
 def test_options_of_reading_are_for_the_files_that_they_fit(run: Run) -> None:
