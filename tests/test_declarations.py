@@ -1,5 +1,7 @@
 """Import asks: what was understood is shown, and everything can be said otherwise, in the same way everywhere."""
 
+import re
+import shlex
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -163,6 +165,17 @@ def test_whole_numbers_of_spss_in_f8_2(run: Run) -> None:
 )
 def test_describe_says_what_was_understood(text: str, understood: str) -> None:
     assert quiet(f"x\n{text}").describe()["understood"].to_list() == [understood]
+
+
+def test_the_option_that_is_shown_works_as_it_stands(run: Run) -> None:
+    for name in ("age", "age of head", "age, years", "it's"):
+        data = tc.Data.of(pl.DataFrame({name: range(30)}))
+        tc.write(data, "a.parquet", overwrite=True)
+        option = re.search(r"codes\? (--scale .+)\)$", data.describe()["understood"][0])
+        assert option is not None
+        code, out, err = run("describe", "a.parquet", *shlex.split(option[1]))
+        assert (code, err) == (0, "")
+        assert " nominal  " in out
 
 
 def test_describe_says_codes_and_no_values(run: Run) -> None:
