@@ -26,7 +26,7 @@ GIGABYTE = 2**30
 LEAST_MEMORY = 2 * GIGABYTE
 MEMORY_PER_BYTE = 1000
 """How many bytes of memory a byte of a file may need: those of SPSS and SAS pack equal values tightly."""
-LEAST_SECONDS = 8
+LEAST_SECONDS = 5
 BYTES_PER_SECOND = 10_000
 """No honest file takes longer, by far."""
 FORMATS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".xlsx", ".sav", ".zsav", ".dta", ".sas7bdat", ".xpt")
@@ -54,7 +54,7 @@ def limits(size: int, memory: int | None = None) -> Limits:
     """What reading a file of this many bytes may take: never more than four fifths of the machine's memory.
 
     >>> limits(1_000_000, memory=16 * GIGABYTE)
-    Limits(memory=3147483648, seconds=108)
+    Limits(memory=3147483648, seconds=105)
     """
     most = (machine_memory() if memory is None else memory) * 4 // 5
     return Limits(min(LEAST_MEMORY + MEMORY_PER_BYTE * size, most), LEAST_SECONDS + size // BYTES_PER_SECOND)

@@ -151,7 +151,7 @@ def test_a_process_that_dies_is_one_sentence_and_the_next_file_is_read(
     code, out, err = run("describe", "bad.sav")
     assert (code, out) == (2, "")
     assert err.startswith("tacita: bad.sav is damaged, or cannot be read within ")
-    assert err.endswith(" GB and 8 seconds; export it again, or as text.\n")
+    assert err.endswith(" GB and 5 seconds; export it again, or as text.\n")
     assert len(err.splitlines()) == 1
     assert run("describe", "a.sav")[0] == 0
 
@@ -175,9 +175,9 @@ def test_a_process_has_a_limit_on_time(
 
 
 def test_limits_grow_with_the_file_and_end_at_the_machine() -> None:
-    assert apart.limits(0, memory=8 * apart.GIGABYTE) == (2 * apart.GIGABYTE, 8)
+    assert apart.limits(0, memory=8 * apart.GIGABYTE) == (2 * apart.GIGABYTE, 5)
     assert apart.limits(10**9, memory=8 * apart.GIGABYTE).memory == 8 * apart.GIGABYTE * 4 // 5
-    assert apart.limits(10**6, memory=8 * apart.GIGABYTE).seconds == 108
+    assert apart.limits(10**6, memory=8 * apart.GIGABYTE).seconds == 105
     assert apart.machine_memory() > 2**28
 
 
