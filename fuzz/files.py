@@ -108,44 +108,40 @@ def cases(form: str, start: int, count: int) -> Iterator[Case]:
     while seed < stop:
         with tempfile.TemporaryDirectory() as folder:
             words = ["--work", form, str(seed), str(stop), folder]
-            process = subprocess.Popen(
-                [sys.executable, "-m", "fuzz.files", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-            )
-            try:
-                for case in _answers(process):
-                    yield case
-                    seed = case.seed + 1
-                if seed < stop:
-                    yield Case(form, seed, "death" if process.poll() is not None else "hang", "", 0.0)
-                    seed += 1
-            finally:
-                process.kill()
-                process.wait()
+            program = [sys.executable, "-m", "fuzz.files", *words]
+            with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+                for answer in _answers(process):
+                    case = answer if isinstance(answer, Case) else Case(form, seed, answer, "", 0.0)
+                    if seed < stop:
+                        yield case
+                        seed = case.seed + 1
 
 
-def _answers(process: subprocess.Popen[bytes]) -> Iterator[Case]:
-    """What a process answers, until it ends or is silent for too long; the first answer takes a while."""
+def _answers(process: subprocess.Popen[bytes]) -> Iterator[Case | str]:
+    """What a process answers, and at last how it ended: `death`, or `hang` where it was silent for too long; the first
+    answer takes a while."""
     lines: queue.Queue[bytes] = queue.Queue()
 
     def listen() -> None:
         assert process.stdout is not None
         for line in process.stdout:
             lines.put(line)
-        process.wait()
         lines.put(b"")
 
-    threading.Thread(target=listen, daemon=True).start()
+    listener = threading.Thread(target=listen)
+    listener.start()
     patience = 6 * HANGS
-    while True:
-        try:
-            line = lines.get(timeout=patience)
-        except queue.Empty:
-            return
-        if not line:
-            return
-        form, seed, end, said, seconds = json.loads(line)
-        yield Case(form, seed, "hang" if seconds > HANGS else end, said, seconds)
-        patience = 2 * HANGS
+    try:
+        while line := lines.get(timeout=patience):
+            form, seed, end, said, seconds = json.loads(line)
+            yield Case(form, seed, "hang" if seconds > HANGS else end, said, seconds)
+            patience = 2 * HANGS
+        yield "death"
+    except queue.Empty:
+        yield "hang"
+    finally:
+        process.kill()
+        listener.join()
 
 
 def report(form: str, found: list[Case]) -> str:

@@ -12,6 +12,7 @@ import typer.main
 import tacita
 from tacita.assessment.assess import CORE, OF_NUMBERS
 from tacita.cli import app
+from tacita.cli.reading import reading_options
 from tacita.data.files import SUFFIXES
 from tacita.measures import MEASURES, called_for, find
 from tacita.protect.steps import own_steps
@@ -97,8 +98,10 @@ def test_every_command_has_a_row_and_is_on_its_page_with_every_option(command: s
     assert any(words == f"tacita {command}" or words.startswith(f"tacita {command} --") for words in said)
     assert re.search(rf"^## tacita {command}( [A-Z ]+)?$", page, re.MULTILINE)
     section = page.partition(f"\n## tacita {command}")[2].partition("\n## ")[0]
+    reading = page.partition("\n## How files are read")[2].partition("\n## ")[0]
+    of_files = {f"--{each.name}" for each in reading_options()}
     for option in options(command):
-        assert f"| `{option}` |" in section, option
+        assert f"| `{option}` |" in (section, reading)[option in of_files], option
 
 
 @pytest.mark.parametrize("name", [*RULES, *ATTACKS])

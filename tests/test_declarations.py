@@ -1,5 +1,7 @@
 """Import asks: what was understood is shown, and everything can be said otherwise, in the same way everywhere."""
 
+import re
+import shlex
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 import tacita as tc
 from tacita.check import TacitaError, TacitaWarning
 from tacita.cli import WITHOUT_FILES, command
+from tacita.cli.reading import reading_options
 
 Run = Callable[..., tuple[int, str, str]]
 R_FILE = "work,age\nNA,31\nyes,NA\nno,47\n"
@@ -164,6 +167,17 @@ def test_describe_says_what_was_understood(text: str, understood: str) -> None:
     assert quiet(f"x\n{text}").describe()["understood"].to_list() == [understood]
 
 
+def test_the_option_that_is_shown_works_as_it_stands(run: Run) -> None:
+    for name in ("age", "age of head", "age, years", "it's"):
+        data = tc.Data.of(pl.DataFrame({name: range(30)}))
+        tc.write(data, "a.parquet", overwrite=True)
+        option = re.search(r"codes\? (--scale .+)\)$", data.describe()["understood"][0])
+        assert option is not None
+        code, out, err = run("describe", "a.parquet", *shlex.split(option[1]))
+        assert (code, err) == (0, "")
+        assert " nominal  " in out
+
+
 def test_describe_says_codes_and_no_values(run: Run) -> None:
     known = tc.Variable(missing=(8, 9), missing_ranges=((-99, -1),), not_applicable=(0, ""))
     data = tc.Data.of(pl.DataFrame({"work": [1, 2, 8, 9, 0]}), {"work": known})
@@ -179,10 +193,16 @@ def test_describe_says_codes_and_no_values(run: Run) -> None:
 # --- the command line ---
 
 
-@pytest.mark.parametrize("name", sorted(set(command().commands) - {*WITHOUT_FILES, "plot"}))
+FIGURES = command().commands["plot"].commands
+COMMANDS = {name: each for name, each in command().commands.items() if name not in (*WITHOUT_FILES, "plot")} | FIGURES
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_that_reads_can_be_told_how(name: str) -> None:
-    options = {each.name for each in command().commands[name].params}
-    assert {"scale", "na", "delimiter", "encoding", "decimal", "sheet", "catalog"} <= options
+    options = COMMANDS[name].params
+    assert all(any(each is option for option in options) for each in reading_options())
+    named = [each.name for each in options]
+    assert len(set(named)) == len(named)
 
 
 def test_options_of_reading_are_for_the_files_that_they_fit(run: Run) -> None:

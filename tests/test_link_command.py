@@ -77,7 +77,7 @@ def test_link_to_an_external_file(run: Run, files: tuple[pl.DataFrame, pl.DataFr
             lambda x, y: tc.risk.rank_interval_disclosure(x, y, tc.Scenario(numeric_keys=["a", "b"]), widths=[1, 25]),
         ),
         (
-            ["--method", "rmd", "--scale", "original"],
+            ["--method", "rmd", "--scaled-by", "original"],
             lambda x, y: tc.risk.robust_interval_disclosure(
                 x, y, tc.Scenario(numeric_keys=["a", "b"]), scale="original"
             ),
@@ -140,7 +140,7 @@ def test_interval(
             ["interval", *FILES, "--method", "rank", "--k", "1"],
             "--k goes with --method sd or rmd; leave it out of rank.",
         ),
-        (["interval", *FILES, "--scale", "own"], "--scale goes with --method rmd; leave it out of sd."),
+        (["interval", *FILES, "--scaled-by", "own"], "--scaled-by goes with --method rmd; leave it out of sd."),
         (
             ["interval", *FILES, "--method", "rank", "--widths", "a"],
             "widths must be percentages separated by commas, as in 1,5,10; got 'a'.",

@@ -5,11 +5,12 @@ or wicked file can end the whole process, or take all of its memory. So files fr
 has a limit on memory and on time. What it read comes back through a pipe: nothing is ever written to disk.
 
 It is started anew, never forked, and from the parent it gets the path of the file and nothing else. One process reads
-the files of one command after each other; where it dies it is replaced, and the file that it died of is refused.
+one file after the other; where it dies it is replaced, and the file that it died of is refused.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
@@ -25,7 +26,7 @@ GIGABYTE = 2**30
 LEAST_MEMORY = 2 * GIGABYTE
 MEMORY_PER_BYTE = 1000
 """How many bytes of memory a byte of a file may need: those of SPSS and SAS pack equal values tightly."""
-LEAST_SECONDS = 8
+LEAST_SECONDS = 5
 BYTES_PER_SECOND = 10_000
 """No honest file takes longer, by far."""
 FORMATS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".xlsx", ".sav", ".zsav", ".dta", ".sas7bdat", ".xpt")
@@ -53,7 +54,7 @@ def limits(size: int, memory: int | None = None) -> Limits:
     """What reading a file of this many bytes may take: never more than four fifths of the machine's memory.
 
     >>> limits(1_000_000, memory=16 * GIGABYTE)
-    Limits(memory=3147483648, seconds=108)
+    Limits(memory=3147483648, seconds=105)
     """
     most = (machine_memory() if memory is None else memory) * 4 // 5
     return Limits(min(LEAST_MEMORY + MEMORY_PER_BYTE * size, most), LEAST_SECONDS + size // BYTES_PER_SECOND)
@@ -72,6 +73,7 @@ class Reader:
     def __init__(self) -> None:
         if not sys.executable:
             raise TacitaError("Python does not know where its own program is, so no process can be started to read in.")
+        self.parent = os.getpid()
         # Without a folder of the user's on the path: a file of his named like a module would run there.
         code = START.format(path=[folder for folder in sys.path if folder])
         try:
@@ -137,7 +139,7 @@ class Readers:
 
     def start(self) -> None:
         """Start the process, so that it is ready when the first file is read."""
-        self.reader = self.reader or Reader()
+        self.reader = self.reader or _waiting_one() or Reader()
 
     def ask(self, question: Mapping[str, Any]) -> Answer | None:
         """The answer; None if the process died of the question."""
@@ -152,11 +154,40 @@ class Readers:
                 self.close()
         return answer
 
+    def park(self) -> None:
+        """Let the process wait for other files."""
+        if self.reader is not None and not _waiting:
+            _waiting.append(self.reader)
+            self.reader = None
+
     def close(self) -> None:
         """End the process if there is one."""
         if self.reader is not None:
             self.reader.close()
             self.reader = None
+
+
+_waiting: list[Reader] = []
+"""A process that has nothing to do: starting one takes longer than reading a small file."""
+
+
+def _waiting_one() -> Reader | None:
+    """The process that waits, if it is still alive and was started by this one."""
+    with suppress(IndexError):
+        reader = _waiting.pop()
+        if reader.parent == os.getpid():
+            if reader.process.poll() is None:
+                return reader
+            reader.close()
+    return None
+
+
+@atexit.register
+def _end_waiting() -> None:
+    while _waiting:
+        reader = _waiting.pop()
+        if reader.parent == os.getpid():
+            reader.close()
 
 
 _readers: ContextVar[Readers | None] = ContextVar("readers", default=None)
@@ -173,6 +204,7 @@ def reading_apart() -> Iterator[Readers]:
     token = _readers.set(mine)
     try:
         yield mine
+        mine.park()
     finally:
         _readers.reset(token)
         mine.close()

@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand
 
 from tacita.check import TacitaError
-from tacita.cli.reading import reading_as, reading_options
+from tacita.cli.reading import reading_as, reading_options, start_reading_of
 
 ARGUMENT = re.compile(
     r"\b[a-z_]+=\[[^\]]*\] \((?P<listed>--[^)]*)\)"
@@ -76,6 +76,7 @@ class Command(TyperCommand):
 
         warnings.showwarning = show
         said = {str(each.name): ctx.params.pop(each.name) for each in reading_options() if each in self.params}
+        start_reading_of(ctx.params.values())
         try:
             with reading_as(said, anywhere=self.name == "join"):
                 return super().invoke(ctx)

@@ -81,7 +81,7 @@ def interval(
     method: Annotated[str, typer.Option(help="sd (standard deviations), rank or rmd (robust distances).")] = "sd",
     k: Annotated[float | None, typer.Option(help="Half the width of an interval: 0.05 for sd, 0.01 for rmd.")] = None,
     widths: Annotated[list[str] | None, typer.Option(help="rank: percentages, separated by commas; 1 to 10.")] = None,
-    scale: Annotated[str | None, typer.Option(help="rmd: scale each file by its own or by the original.")] = None,
+    scaled_by: Annotated[str | None, typer.Option(help="rmd: scale each file by its own or by the original.")] = None,
     unit: Unit = None,
     out: Out = None,
     overwrite: Overwrite = False,
@@ -92,7 +92,7 @@ def interval(
     from tacita.risk.interval.robust_interval_disclosure import robust_interval_disclosure
 
     one_of("method", method, INTERVALS)
-    options = {**_options(method, {"k": k, "widths": _percentages(widths), "scale": scale}), "unit": unit}
+    options = {**_options(method, {"k": k, "widths": _percentages(widths), "scale": scaled_by}), "unit": unit}
     calls: dict[str, Any] = {
         "sd": interval_disclosure,
         "rank": rank_interval_disclosure,
@@ -107,7 +107,8 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
     for name in options:
         if name not in ONLY[method]:
             others = [other for other, names_of in ONLY.items() if name in names_of]
-            raise TacitaError(f"--{name} goes with --method {' or '.join(others)}; leave it out of {method}.")
+            option = "scaled-by" if name == "scale" else name
+            raise TacitaError(f"--{option} goes with --method {' or '.join(others)}; leave it out of {method}.")
     return options
 
 

@@ -248,7 +248,7 @@ def plot_robust(
     variables: Annotated[list[str], typer.Option(help="Numeric variables, separated by commas.")],
     k: Annotated[float, typer.Option(help="Half the width of an interval, in D.")] = 0.01,
     k2: Annotated[float, typer.Option(help="Released records within this distance hide a record.")] = 0.05,
-    scale: Annotated[str, typer.Option(help="own: each file by itself; original: both by the original.")] = "own",
+    scaled_by: Annotated[str, typer.Option(help="own: each file by itself; original: both by the original.")] = "own",
     pair: Annotated[
         list[str] | None, typer.Option(help="Two of the variables to draw, separated by commas, if not the first.")
     ] = None,
@@ -265,7 +265,7 @@ def plot_robust(
     who = Scenario(numeric_keys=names(variables) or ())
     with comparison_progress():
         first, second = read(original), read(released)
-        found = robust_interval_disclosure(first, second, who, k=k, k2=k2, scale=scale)
+        found = robust_interval_disclosure(first, second, who, k=k, k2=k2, scale=scaled_by)
     say(str(found))
     if out is not None:
         say()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 import typer.main
 
+from tacita import apart
 from tacita.check import TacitaError
 from tacita.cli.terminal import names
 
@@ -62,6 +63,15 @@ def reading_as(said: dict[str, Any], *, anywhere: bool) -> Iterator[None]:
     )
     with said_of_files(options, anywhere=anywhere):
         yield
+
+
+def start_reading_of(values: Iterable[Any]) -> None:
+    """Start the process that files are read in where one of them will be: it is ready when the command is."""
+    given = [each for value in values for each in (value if isinstance(value, list) else [value])]
+    files = [each for each in given if isinstance(each, Path) and each.suffix.lower() in apart.FORMATS]
+    if apart.always() and any(each.is_file() for each in files):
+        with apart.reading_apart() as readers:
+            readers.start()
 
 
 def _scales(texts: Sequence[str] | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -43,9 +44,18 @@ def _remarks(data: Data, name: str, values: int) -> Iterator[str]:
         yield from _of_text(data, name)
     elif frame.all_whole(data.table, name):
         fits = known.scale is None or known.scale == "numeric"
-        yield "all of them whole" + (f" (codes? --scale {name}=nominal)" if fits else "")
+        yield "all of them whole" + (f" (codes? {_scale(name, 'nominal')})" if fits else "")
     elif frame.is_whole(data.table, name) and known.scale is None and data.scale(name) == "nominal" and values > 2:
-        yield f"few, so taken for codes (measured? --scale {name}=numeric)"
+        yield f"few, so taken for codes (measured? {_scale(name, 'numeric')})"
+    elif frame.is_whole(data.table, name) and known.scale is None and data.scale(name) == "numeric":
+        yield f"many, so taken for measured (codes? {_scale(name, 'nominal')})"
+
+
+def _scale(name: str, scale: str) -> str:
+    """The option of the command line that declares a scale, as a shell takes it."""
+    shown = repr(f"{name}={scale}")[1:-1]
+    # A name with a comma in it stands in double quotes, or it would be two.
+    return "--scale " + shlex.quote(f'"{shown}"' if "," in name else shown)
 
 
 def _of_text(data: Data, name: str) -> Iterator[str]:

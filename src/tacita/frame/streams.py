@@ -17,7 +17,7 @@ PART = 1 << 26
 def as_bytes(table: Frame) -> Iterator[bytes]:
     """A table as bytes (Arrow's stream), some columns after the other, for another process to make it anew."""
     some: list[pl.Series] = []
-    size = 0
+    size = 0.0
     for place, series in enumerate(table, start=1):
         some.append(series)
         size += series.estimated_size()
@@ -25,7 +25,7 @@ def as_bytes(table: Frame) -> Iterator[bytes]:
             stream = io.BytesIO()
             pl.DataFrame(some).write_ipc_stream(stream)
             yield stream.getvalue()
-            some, size = [], 0
+            some, size = [], 0.0
 
 
 def of_bytes(parts: Sequence[bytes], name: str) -> Frame:

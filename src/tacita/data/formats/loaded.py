@@ -26,8 +26,8 @@ def check_declared(name: str, size: int, records: int, columns: int, least: int 
     """A file of `size` bytes must not say that it holds more than memory does, at `least` bytes for each value."""
     if records * columns * least > apart.limits(size).memory:
         raise TacitaError(
-            f"{name} says that it holds {records:,} records of {columns:,} variables, which a file of its size cannot "
-            "or this memory does not hold; export it again, without what stands far from the data."
+            f"{name} says that it holds {records:,} records of {columns:,} variables, more than a file of its size "
+            "can; export it again, without what stands far from the data."
         )
 
 
