@@ -1,7 +1,7 @@
 """The kernels of the latent model, each against a slow and obvious twin."""
 
 from collections import Counter
-from itertools import product
+from itertools import pairwise, product
 
 import mpmath
 import numpy as np
@@ -44,7 +44,9 @@ def test_moments_are_the_integral(f: float, a: float, odds: float) -> None:
     with mpmath.workdps(20):
         b, s = mpmath.mpf(odds), mpmath.mpf(a) + f
         # By z = 1 - x, so that the pole of the logarithm is at 0, cut where the integrand changes its scale.
-        ends = sorted({1 - min(mpmath.mpf(1), 10**k / (b * s)) for k in (-2, -1, 0, 1, 2, 4)} | {mpmath.mpf(0), mpmath.mpf(1)})
+        ends = sorted(
+            {1 - min(mpmath.mpf(1), 10**k / (b * s)) for k in (-2, -1, 0, 1, 2, 4)} | {mpmath.mpf(0), mpmath.mpf(1)}
+        )
         first = mpmath.quad(lambda z: z ** (f - 1) * (1 + b * (1 - z)) ** -s, ends)
         second = mpmath.quad(lambda z: -mpmath.log(z) * z ** (f - 1) * (1 + b * (1 - z)) ** -s, ends)
     assert mean[0] == pytest.approx(float(first), rel=1e-11)
@@ -62,7 +64,11 @@ def test_nothing_forecast_is_benedetti_and_franconi() -> None:
 
 def test_who_stands_for_himself_only_has_risk_one_in_f() -> None:
     f = np.arange(1.0, 80.0)
-    of = Population(Sample(f, np.full(79, 0.9), np.ones(79), np.ones(79, dtype=bool)), np.linspace(-9, 5, 79), np.linspace(-3, 9, 79))
+    of = Population(
+        Sample(f, np.full(79, 0.9), np.ones(79), np.ones(79, dtype=bool)),
+        np.linspace(-9, 5, 79),
+        np.linspace(-3, 9, 79),
+    )
     np.testing.assert_array_equal(of.moments()[0], 1 / f)
     np.testing.assert_array_equal(of.unique(), (f == 1).astype(float))
 
@@ -115,7 +121,7 @@ def some_counts(shown: float = 0.8) -> law.Counts:
 
 
 def power_law_chances(mean: float, a: float, index: float) -> np.ndarray:
-    """Chances of a Poisson count whose rate follows a power variance law, by Cauchy's formula for its generating function."""
+    """Chances of a Poisson count whose rate follows a power variance law: coefficients of its generating function."""
     z = np.exp(2j * np.pi * np.arange(1 << 15) / (1 << 15))
     base = 1 + (1 - z) * mean / a
     generating = base**-a if index == 0 else np.exp(-a / index * (base**index - 1))
@@ -134,10 +140,10 @@ def test_the_likelihood_is_the_sum_over_cells_and_its_gradient_its_slope(zeros: 
         for i in range(counts.start[b], counts.start[b + 1]):
             pi, arguments = possible[b], (0.8 * np.exp(log_mean[b]), np.exp(log_a[b]), index)
             chances = power_law_chances(*arguments)
-            if counts.count[i] > law.MOST:
+            if counts.records[i] > law.MOST:
                 chance = pi * (1 - chances[: law.MOST + 1].sum())
             else:
-                chance = pi * chances[counts.count[i]] + (1 - pi) * (counts.count[i] == 0)
+                chance = pi * chances[counts.records[i]] + (1 - pi) * (counts.records[i] == 0)
             total += counts.weight[i] * np.log(chance)
     parts = np.split(parameters, 2 + zeros)
     priors = sum(prior.log(part)[0] for prior, part in zip(law.priors(index), parts, strict=False))
@@ -186,7 +192,7 @@ def test_an_index_next_to_0_is_the_gamma_law() -> None:
 
 def test_pooling_keeps_cells_and_leaves_great_forecasts_out() -> None:
     pooled = law.pooled(np.array([0.01, 0.02, 9.0, 1.0]), np.array([1, 1, 3, 90]), np.array([-3.0]), np.array([7.5]), 1)
-    assert list(zip(pooled.count.tolist(), pooled.weight.tolist(), strict=True)) == [(0, 7.5), (1, 2.0), (41, 1.0)]
+    assert list(zip(pooled.records.tolist(), pooled.weight.tolist(), strict=True)) == [(0, 7.5), (1, 2.0), (41, 1.0)]
     assert pooled.log_m.tolist() == pytest.approx([-3.0, 0.015, 1.0])
     assert pooled.start.tolist() == [0, 1, 2, 3]
 
@@ -225,7 +231,8 @@ def test_curvature_is_that_of_the_value() -> None:
 
 
 def test_the_evidence_of_a_normal_likelihood_is_exact() -> None:
-    # A parameter with prior N(0, 0.5^2) of which the data say nothing costs nothing; one known 10 times as well costs log 10.
+    # A parameter with prior N(0, 0.5^2) of which the data say nothing costs nothing; one known
+    # 10 times as well costs log 10.
     matrix = law._prior_curvature(14)
     fit = law.start()._replace(value=-5.0)
     assert law.evidence(fit, matrix) == pytest.approx(-5.0)
@@ -277,7 +284,7 @@ def test_expected_counts_by_a_plain_implementation() -> None:
     counts, totals = np.zeros_like(model.shares), np.zeros_like(model.sizes)
     value = classes.class_loops.expected_counts(places, weight, model.sizes, model.shares, counts, totals)
     starts = model.layout.starts
-    parts = [model.shares[low:high] for low, high in zip(starts[:-1], starts[1:], strict=True)]
+    parts = [model.shares[low:high] for low, high in pairwise(starts)]
     codes = np.where(places >= 0, places - starts[:-1], -1)
     likelihood, plain = plain_em(codes, weight, model.sizes, parts)
     assert value == pytest.approx(likelihood, rel=1e-12)
@@ -327,9 +334,7 @@ def test_own_records_are_taken_out_as_if_they_had_not_been_counted() -> None:
     model.density_without(places, np.arange(len(places)), weight, density)
     for k in range(0, len(places), 13):
         own, totals = np.zeros_like(model.shares), np.zeros_like(model.sizes)
-        classes.class_loops.expected_counts(
-            places[[k]], weight[[k]], model.sizes, model.shares, own, totals
-        )
+        classes.class_loops.expected_counts(places[[k]], weight[[k]], model.sizes, model.shares, own, totals)
         rest = classes.maximised(
             model.layout, np.maximum(model.counts - own, 0), np.maximum(model.totals - totals, 0), model.prior,
             estimate_prior=False,

@@ -20,7 +20,6 @@ from tacita.risk.population.latent import risk_loops
 from tacita.risk.population.latent.law import GREATEST_COUNT
 
 
-
 def _rule(nodes: int) -> tuple[Floats, Floats]:
     """Gauss' rule on (0, 1)."""
     places, weights = np.polynomial.legendre.leggauss(nodes)
@@ -102,7 +101,6 @@ class Population:
 
     def moments(self, *, second: bool = True) -> tuple[Floats, Floats]:
         """E(1/F) and the variance of 1/F."""
-        shape, odds = self.gamma
         few = self.f <= GREATEST_COUNT
         few[self.apart] = False
         both = np.zeros((len(self.f), 2))
@@ -111,7 +109,7 @@ class Population:
         mean, variance = both[:, 0], np.maximum(both[:, 1] - both[:, 0] ** 2, 0.0)
         many = self.f > GREATEST_COUNT
         if many.any():
-            p = 1.0 / (1.0 + odds[many])
+            p = 1.0 / (1.0 + self.gamma[1][many])
             mean[many] = expected_reciprocal(self.f[many], p)
             variance[many] = reciprocal_variance(self.f[many], p)
         return mean, variance

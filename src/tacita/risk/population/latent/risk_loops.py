@@ -1,4 +1,4 @@
-"""Compiled integrals of 1/F, F = f + X, by Gauss' rule on a logarithmic scale: X negative binomial, or of a power law."""
+"""Compiled integrals of 1/F, F = f + X, by Gauss' rule on a logarithmic scale; X is a mixture of Poisson counts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def reciprocal_moments(f: Any, shape: Any, odds: Any, nodes: Any, weights: Any, 
 @compiled
 def _left(log_ratio: float, odds: float) -> float:
     """1 - x where 1 + odds x is the upper end times e^log_ratio."""
-    return -np.expm1(log_ratio) * (1.0 + odds) / odds
+    return float(-np.expm1(log_ratio) * (1.0 + odds) / odds)
 
 
 @compiled
@@ -94,7 +94,9 @@ def power_figures(
         if not integrals:
             continue
         if count > 1 or second:
-            _integrate(k, f[k], exposed, others, mean[k], shape[k], index, rate, known, nodes, weights, power, p, result)
+            _integrate(
+                k, f[k], exposed, others, mean[k], shape[k], index, rate, known, nodes, weights, power, p, result
+            )
         if count == 1:
             # The integrand is a derivative.
             none = log_none(exposed * mean[k], shape[k], index)
