@@ -149,7 +149,7 @@ def test_where_the_upper_end_is_judged_the_threshold_is_lower() -> None:
 def test_suppression_keeps_to_the_model_refitted_on_what_is_left() -> None:
     data = people()
     release = tc.Plan([tc.Suppress(risk=0.2, closed=False)]).apply(data, SCENARIO)
-    said = [remark for entry in release.log for remark in entry.remarks if "latent model" in remark]
+    said = [remark for entry in release.changes for remark in entry.remarks if "latent model" in remark]
     assert len(said) == 1
     assert "by that of what is left" in said[0]
     after = tc.risk.individual_risk(release.data, SCENARIO)

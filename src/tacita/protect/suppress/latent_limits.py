@@ -1,7 +1,7 @@
 """Suppression to a limit of risk by the latent model, which speaks of the whole file and not of one key.
 
-The model cannot be fitted anew for every cell that might go. So it is fitted to the file as it is, and what it says of a
-record is kept as a multiple of the risk by f and weights alone, which can be recounted at once. In the end it is
+The model cannot be fitted anew for every cell that might go. So it is fitted to the file as it is, and what it says of
+a record is kept as a multiple of the risk by f and weights alone, which can be recounted at once. In the end it is
 fitted to what is left; where that puts records above the limit, their multiples are raised and suppression starts over.
 """
 

@@ -20,8 +20,8 @@ from tacita.protect.closing import Cells, Scope, added, closed, closing_remarks,
 from tacita.protect.only import chosen_records, unknown_numbers
 from tacita.protect.shapes import NAMES_BY_KEY, RANKS, RISK_LIMIT, SIZES
 from tacita.protect.step import Applied, CellStep, Context, present
-from tacita.protect.suppress.local_suppression import Suppression, suppress
 from tacita.protect.suppress.latent_limits import ROUNDS, Refitted, multiples
+from tacita.protect.suppress.local_suppression import Suppression, suppress
 from tacita.protect.suppress.task import Task, check_keys, limit_of, task_of
 from tacita.scenario import Scenario
 
@@ -115,7 +115,7 @@ class Suppress(CellStep):
         return Refitted.of(made, context.scenario, keys, kept, self._limit_on(name, context))
 
     def _suppressed(self, data: Data, context: Context, kept: Mapping[str, Floats]) -> Applied:
-        """The data with cells suppressed; `kept` by key set and record how much riskier it is than f and weights say."""
+        """The data with cells suppressed; `kept`: by key set and record how much riskier than f and weights say."""
         # By record number, so that the order of the file does not matter.
         order = np.argsort(data.record, kind="stable")
         ordered = data if (np.diff(order) == 1).all() else data.take(order)
