@@ -8,7 +8,6 @@ import narwhals as nw
 import polars as pl
 
 from tacita.arrays import Ints
-from tacita.check import TacitaError
 
 
 def native_rows(native: Any, rows: Ints) -> Any:

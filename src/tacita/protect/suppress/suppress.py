@@ -20,6 +20,7 @@ from tacita.protect.closing import Cells, Scope, added, closed, closing_remarks,
 from tacita.protect.only import chosen_records, unknown_numbers
 from tacita.protect.shapes import NAMES_BY_KEY, RANKS, RISK_LIMIT, SIZES
 from tacita.protect.step import Applied, CellStep, Context, present
+from tacita.protect.suppress.latent_limits import multiples, refitted
 from tacita.protect.suppress.local_suppression import Suppression, suppress
 from tacita.protect.suppress.task import Task, check_keys, key_sets_of, task_of
 from tacita.protect.suppress.wanted import Wanted, lower_limits, possible, wanted_of
@@ -27,7 +28,7 @@ from tacita.scenario import Scenario
 from tacita.work import Work
 
 ROUNDS = 5
-"""How often limits of risk are lowered so that the rate is kept."""
+"""How often limits of risk are lowered, or records taken for riskier, so that the rate and the risks are kept."""
 
 
 @dataclass(frozen=True)
@@ -115,21 +116,24 @@ class Suppress(CellStep):
             wanted = possible(wanted, sets, ordered, context.scenario)
         if not wanted.whole_policy and wanted.not_kept:
             raise TacitaError(f"suppression cannot do this: {'; '.join(wanted.not_kept)}.")
+        if wanted.limits_risk:
+            wanted = wanted._replace(multiples=multiples(data, sets, context.scenario))
         return self._reaching(wanted, data, ordered, free, context)
 
     def _reaching(self, wanted: Wanted, data: Data, ordered: Data, free: Bools | None, context: Context) -> Applied:
-        """The data with cells suppressed until the rate is kept too, by lower limits of risk in each round."""
+        """The data with cells suppressed until the rate is kept too, and risks by the model of what is left."""
+        begin, sets = wanted.multiples, key_sets_of(self, context.scenario)
         made, wanted = self._within_reach(wanted, data, ordered, free, context)
-        sets, said = key_sets_of(self, context.scenario), wanted.not_kept
         for left in range(ROUNDS, -1, -1):
             lower, too_much = lower_limits(wanted, sets, made.data, context.scenario)
-            if not lower or not left or not wanted.above(lower):
-                still = (f"not kept: the re-identification rate on {check.quoted(lower)}",) if lower else ()
-                said = (*said, *too_much, *still)
+            refits = refitted(begin, wanted.risk, sets, made.data, context.scenario)
+            harder = wanted.harder(lower, refits)
+            if harder is None or not left:
                 break
-            wanted = wanted.with_risk(lower)
-            made, wanted = self._within_reach(wanted, data, ordered, free, context)
-        return made._replace(remarks=(*made.remarks, *said))
+            made, wanted = self._within_reach(harder, data, ordered, free, context)
+        still = (f"not kept: the re-identification rate on {check.quoted(lower)}",) if lower else ()
+        said = [each.remark(name, wanted.risk[name]) for name, each in refits.items()]
+        return made._replace(remarks=(*made.remarks, *said, *wanted.not_kept, *too_much, *still))
 
     def _within_reach(
         self, wanted: Wanted, data: Data, ordered: Data, free: Bools | None, context: Context
@@ -145,7 +149,8 @@ class Suppress(CellStep):
     def _applied(self, wanted: Wanted, data: Data, ordered: Data, free: Bools | None, context: Context) -> Applied:
         """The data with the cells suppressed that one set of limits asks for."""
         order = np.argsort(data.record, kind="stable")
-        task = task_of(self, ordered, context.scenario, context.policy, free, wanted)
+        by_number = {name: each[order] for name, each in wanted.multiples.items()}
+        task = task_of(self, ordered, context.scenario, context.policy, free, wanted._replace(multiples=by_number))
         self._check_ghosts(task, data, context.scenario)
         progress = rising(context.progress)
         found = suppress(task.request, part(progress, 0.0, 0.5) if self.closed else progress)

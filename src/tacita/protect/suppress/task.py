@@ -60,12 +60,17 @@ def task_of(
     person = repeated_units(data, scenario)
     units = len(data) if person is None else int(person.max()) + 1
     attack = attack_probabilities(scenario, len(data), units, weights)
+    attacks = {name: attack * wanted.multiples.get(name, 1.0) for name in sets}
     costs = dict(zip(names, costs_of(names, _ranks(asked.importance, data, scenario, names)), strict=True))
     limited = bool(wanted.risk) or wanted.household_risk is not None
     kept, remarks = _never_suppressed(keys, data)
     request = Request(
         codes=np.stack([visible_categories(data, name).codes for name in keys], axis=1),
-        needs=[need for name in sets for need in _requirements(name, sets[name], keys, asked, policy, wanted, attack)],
+        needs=[
+            need
+            for name in sets
+            for need in _requirements(name, sets[name], keys, asked, policy, wanted, attacks[name])
+        ],
         costs=[costs[name] for name in keys],
         rule=scenario.missing,
         strata=_stratum_numbers(strata, data) if strata else None,
@@ -75,7 +80,14 @@ def task_of(
         if limited
         else None,
         shared=_household_variables(asked, keys, data, scenario),
-        goal=_household_limit(wanted.household_risk, next(iter(sets.values())), keys, data, scenario, attack),
+        goal=_household_limit(
+            wanted.household_risk,
+            next(iter(sets.values())),
+            keys,
+            data,
+            scenario,
+            np.minimum(attacks[next(iter(sets))], 1.0),
+        ),
         kept=kept,
         person=person,
         weights_apart=scenario.attack == "M2",

@@ -6,7 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from tacita import check
+from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import key_table
@@ -18,6 +21,7 @@ from tacita.risk.identity.reidentification import Reidentification, ThresholdCur
 from tacita.scenario import KeySet, Scenario
 
 if TYPE_CHECKING:
+    from tacita.protect.suppress.latent_limits import Refitted
     from tacita.protect.suppress.suppress import Suppress
 
 MOST_TOUCHED = 0.5
@@ -42,6 +46,13 @@ class Wanted(NamedTuple):
     """Whether the step asks for nothing, and so for all that the policy does."""
     not_kept: tuple[str, ...] = ()
     """Limits of the policy that suppression cannot keep, and why."""
+    multiples: Mapping[str, Floats] = {}
+    """By key set and record how much riskier a record is than f and weights say: by the latent model."""
+
+    @property
+    def limits_risk(self) -> bool:
+        """Whether it is about risks, and not about counts alone."""
+        return bool(self.risk) or self.household_risk is not None or self.rate is not None
 
     @property
     def has_less(self) -> bool:
@@ -60,6 +71,15 @@ class Wanted(NamedTuple):
     def above(self, lower: Mapping[str, float]) -> bool:
         """Whether some of the limits are lower than those asked so far."""
         return any(limit < self.risk.get(name, math.inf) * (1 - LOWER) for name, limit in lower.items())
+
+    def harder(self, lower: Mapping[str, float], refits: Mapping[str, Refitted]) -> Wanted | None:
+        """The same with lower limits, and records as risky as the model of what is left says; None: nothing to do."""
+        above = {
+            name: np.maximum(self.multiples[name], each.multiple) for name, each in refits.items() if each.above.any()
+        }
+        if not self.above(lower) and not above:
+            return None
+        return self.with_risk(lower)._replace(multiples={**self.multiples, **above})
 
     def with_risk(self, lower: Mapping[str, float]) -> Wanted:
         """The same with lower limits of risk on some key sets."""
