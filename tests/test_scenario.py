@@ -334,7 +334,7 @@ def test_an_unknown_field_that_is_near_nothing_lists_them_all() -> None:
     assert str(error.value) == (
         "scenario has no field 'zzzzz'. The fields are keys, weight, household, household_variables, person, strata, "
         "sensitive, numeric_keys, identifiers, key_sets, known, error_rates, attack, attack_probability, "
-        "population_size, sampling_fraction, not_applicable, missing."
+        "population_size, sampling_fraction, not_applicable, missing, model."
     )
 
 

@@ -11,7 +11,7 @@ from tacita import check
 from tacita.check import TacitaError
 from tacita.declared import Declared
 from tacita.measures import check_measure_name, find
-from tacita.parameters import Above, AtLeast, Doc, Share, parameters_of
+from tacita.parameters import Above, AtLeast, Doc, OneOf, Share, parameters_of
 from tacita.result import Verdict
 from tacita.scenario import Scenario
 
@@ -26,6 +26,7 @@ OWN_FIELDS = {
     "reconstruction": "given_back",
 }
 """Measures whose limit is a field of the policy."""
+RATES = ("expected", "upper")
 BY_FREQUENCY = ("k", "risk", "rate", "household_risk")
 """Limits on what is counted by equal keys: not valid where keys were perturbed."""
 
@@ -62,6 +63,11 @@ class Policy(Declared):
         Share(zero=False),
         Doc("The expected re-identifications must not be a higher share of the records."),
     ] = 0.001
+    rate_at: Annotated[
+        str,
+        OneOf(RATES),
+        Doc("Which rate that is: the `expected` one, or the `upper` end of its 95 % interval."),
+    ] = "expected"
     household_risk: Annotated[
         float | None,
         Share(zero=False),
@@ -107,13 +113,15 @@ class Policy(Declared):
         """All limits, since a policy is read by people; one that is not applied is false."""
         shown = {each.name: getattr(self, each.name) for each in parameters_of(type(self)) if each.name != "limits"}
         out: dict[str, object] = {name: False if value is None else value for name, value in shown.items()}
+        if self.rate_at == Policy.rate_at:
+            del out["rate_at"]
         return out | ({"limits": dict(self.limits)} if self.limits else {})
 
     def __str__(self) -> str:
         parts = [
             None if self.k is None else f"k = {self.k}",
             None if self.risk is None else f"individual risk at most {self.risk:g}",
-            None if self.rate is None else f"re-identification rate at most {100 * self.rate:g} %",
+            None if self.rate is None else f"re-identification rate{self._rate_at} at most {100 * self.rate:g} %",
             None if self.household_risk is None else f"household risk at most {self.household_risk:g}",
             *(f"{name} {_shown(value)}" for name, value in self.limits.items()),
         ]
@@ -127,6 +135,10 @@ class Policy(Declared):
         if (self.neighbours, self.perturbation) != (Policy.neighbours, Policy.perturbation):
             listed.append(f"confidentiality plot: {self._plot_limits()}")
         return ", ".join(listed)
+
+    @property
+    def _rate_at(self) -> str:
+        return " at the upper end of its interval" if self.rate_at == "upper" else ""
 
     def _plot_limits(self) -> str:
         if self.neighbours is None:

@@ -15,6 +15,7 @@ from tacita.declared import Declared
 MOST_UNITS = 1e12
 """No population has more units: with a larger one any file would look safe."""
 ATTACKS = ("M1", "M2", "M3", "M4", "M5")
+MODELS = ("latent", "benedetti_franconi")
 RULES = ("one_way", "wildcard", "conservative", "partial", "no_match", "own_category", "sdcmicro")
 
 
@@ -154,6 +155,9 @@ class Scenario(Declared):
     a blank."""
     missing: MissingRule = field(default_factory=MissingRule)
     """How records with a missing key value count; given as text, e.g. "wildcard"."""
+    model: str = "benedetti_franconi"
+    """How F is estimated where no register gives it: by benedetti_franconi from f and the weights of a key alone, or by
+    the latent model from the other records too (from 100 complete records on; below, by the other one)."""
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -189,6 +193,7 @@ class Scenario(Declared):
 
     def _check_numbers(self) -> None:
         check.one_of("attack", self.attack, ATTACKS)
+        check.one_of("model", self.model, MODELS)
         if (self.attack == "M4") != (self.attack_probability is not None):
             raise TacitaError("attack 'M4' and attack_probability go together; give both or neither.")
         if self.attack_probability is not None:

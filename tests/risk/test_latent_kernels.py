@@ -52,7 +52,7 @@ def test_moments_are_the_integral(f: float, a: float, odds: float) -> None:
 
 def test_nothing_forecast_is_benedetti_and_franconi() -> None:
     f, w = (each.ravel() for each in np.meshgrid(np.arange(1.0, 61.0), [1.0, 1.01, 3.0, 40.0, 5000.0]))
-    sample = Sample(f, np.ones(len(f)), w)
+    sample = Sample(f, np.ones(len(f)), w, np.ones(len(f), dtype=bool))
     mean, variance = Population.of(sample, np.zeros(len(f)), np.full(len(f), -40.0)).moments()
     np.testing.assert_allclose(mean, expected_reciprocal(f, 1 / w), rtol=1e-12)
     np.testing.assert_allclose(variance, reciprocal_variance(f, 1 / w), rtol=1e-3, atol=1e-7)
@@ -60,7 +60,7 @@ def test_nothing_forecast_is_benedetti_and_franconi() -> None:
 
 def test_who_stands_for_himself_only_has_risk_one_in_f() -> None:
     f = np.arange(1.0, 80.0)
-    of = Population.of(Sample(f, np.ones(79), np.ones(79)), np.linspace(-9, 5, 79), np.linspace(-3, 9, 79))
+    of = Population.of(Sample(f, np.full(79, 0.9), np.ones(79), np.ones(79, dtype=bool)), np.linspace(-9, 5, 79), np.linspace(-3, 9, 79))
     np.testing.assert_array_equal(of.moments()[0], 1 / f)
     np.testing.assert_array_equal(of.unique(), (f == 1).astype(float))
 
@@ -68,27 +68,27 @@ def test_who_stands_for_himself_only_has_risk_one_in_f() -> None:
 def test_the_population_count_is_what_a_simulation_gives() -> None:
     f, m, a, w, shown = 2.0, 1.7, 0.8, 12.0, 0.9
     draws = np.random.default_rng(3)
-    rate = draws.gamma(a, m / a, 4_000_000)
+    rate = draws.gamma(a, m / a, 1_000_000)
     here = rate[draws.poisson(shown * rate) == f]
     F = f + draws.poisson((w - shown) * here)
-    of = Population.of(Sample(np.array([f]), np.array([shown]), np.array([w])), np.log([m]), np.log([a]))
+    of = Population.of(Sample(np.array([f]), np.array([shown]), np.array([w]), np.array([True])), np.log([m]), np.log([a]))
     mean, variance = of.moments()
-    assert mean[0] == pytest.approx((1 / F).mean(), rel=0.01)
-    assert variance[0] == pytest.approx((1 / F).var(), rel=0.05)
+    assert mean[0] == pytest.approx((1 / F).mean(), rel=0.02)
+    assert variance[0] == pytest.approx((1 / F).var(), rel=0.1)
     for count in (2, 5, 20, 60):
-        assert of.at_most(np.array([count]))[0] == pytest.approx((count >= F).mean(), abs=0.005)
+        assert of.at_most(np.array([count]))[0] == pytest.approx((count >= F).mean(), abs=0.01)
 
 
 def test_quantiles_of_a_mixture_by_adding_up() -> None:
     f = np.array([1.0, 1.0, 3.0, 40.0])
     parts = [
         (0.3, Population(f, np.array([1.2, 1.0, 4.0, 41.0]), np.array([0.0, 5.0, 50.0, 2.0]))),
-        (0.7, Population(f, np.array([2.0, 9.0, 3.1, 40.0]), np.array([1.0, 0.3, 7.0, 900.0]))),
+        (0.7, Population(f, np.array([2.0, 9.0, 3.1, 40.0]), np.array([1.0, 0.3, 7.0, 90.0]))),
     ]
     for share in (0.01, 0.3, 0.5, 0.95):
         found = quantile(parts, share)
         for k in range(4):
-            others = np.arange(200_000)
+            others = np.arange(10_000)
             cumulated = sum(
                 weight * nbinom.cdf(others, part.shape[k], 1 / (1 + part.odds[k])) if part.odds[k] else weight
                 for weight, part in parts
@@ -395,7 +395,7 @@ def test_lookup_finds_rows_and_no_others() -> None:
 def test_draws_stand_for_all_cells_that_the_sample_does_not_have() -> None:
     codes, records = some_keys(300)
     count = records.astype(np.int64)
-    cells = Cells(codes + 1, VALUES, NUMBERS, count, np.ones(len(codes)))
+    cells = Cells(codes + 1, VALUES, NUMBERS, count, np.ones(len(codes)), np.arange(len(codes)))
     repeat = Repeat(cells, ChainForecast.of(cells), Draws(1))
     forecast = next(repeat.forecasts(lambda number: None))
     weight = np.exp(forecast.empty.log_weight)
@@ -421,20 +421,28 @@ def test_an_additive_fit_is_ridge_regression() -> None:
 
 
 def test_weights_that_are_the_same_within_keys_stay_as_they_are() -> None:
-    codes, row = np.array([[1], [2]], dtype=np.uint32), np.array([0, 0, 1])
-    found = mean_weights(codes, row, np.array([3.0, 3.0, 0.5]), np.array([2.0, 1.0]), np.array([6.0, 0.5]))
-    assert found.tolist() == [3.0, 1.0]
+    found, kappa = mean_weights(np.array([[1], [2]]), np.array([0, 0, 1]), np.array([3.0, 3.0, 0.5]))
+    assert (found.tolist(), kappa) == ([3.0, 0.5], 0.0)
 
 
 def test_weights_that_vary_by_chance_are_drawn_together() -> None:
     draws = np.random.default_rng(9)
     row = np.repeat(np.arange(500), 2)
-    codes = np.column_stack([np.arange(500) % 25, np.arange(500) // 25]).astype(np.uint32) + 1
+    codes = np.column_stack([np.arange(500) % 25, np.arange(500) // 25]) + 1
     weights = draws.gamma(4, 5, 1000)
-    sums = np.bincount(row, weights=weights)
-    found = mean_weights(codes, row, weights, np.full(500, 2.0), sums)
-    assert found.std() < 0.5 * (sums / 2).std()
-    assert found.mean() == pytest.approx(20, rel=0.05)
+    fitted, kappa = mean_weights(codes, row, weights)
+    assert fitted.mean() == pytest.approx(20, rel=0.05)
+    assert kappa > 10
     shuffled = draws.permutation(1000)
-    same = mean_weights(codes, row[shuffled], weights[shuffled], np.full(500, 2.0), sums)
-    np.testing.assert_array_equal(found, same)
+    same, alike = mean_weights(codes, row[shuffled], weights[shuffled])
+    np.testing.assert_array_equal(fitted, same)
+    assert kappa == alike
+
+
+def test_weights_that_differ_by_key_and_by_chance_meet_between() -> None:
+    # Keys differ with variance 9 that no additive model explains, records within them with variance 36.
+    draws = np.random.default_rng(10)
+    row = np.repeat(np.arange(4000), 3)
+    codes = np.column_stack([np.arange(4000) % 50, np.arange(4000) // 50]) + 1
+    weights = 60 + np.repeat(draws.normal(0, 3, 4000), 3) + draws.normal(0, 6, 12_000)
+    assert mean_weights(codes, row, weights)[1] == pytest.approx(36 / 9, rel=0.25)

@@ -62,7 +62,7 @@ class Context(NamedTuple):
     original: Data | None
     """The file that the data are a release of."""
     how: Mapping[str, Any]
-    """How individual risks are worked out: method, quantile, register."""
+    """How individual risks are worked out: model, method, quantile, register."""
 
     def table(self, keys: tuple[str, ...]) -> KeyTable:
         """The key table of a key set; made once."""
@@ -107,6 +107,7 @@ def assess(
     *,
     original: Any = None,
     register: Any = None,
+    model: str | None = None,
     method: str = "exact",
     quantile: float | None = None,
     measures: str | Mapping[str, Mapping[str, Any]] | tuple[str, ...] | list[str] = (),
@@ -116,7 +117,8 @@ def assess(
 
     Takes Data, a path, any table or a release; returns one `RiskProfile`. `original` is the file that `data` is a
     release of, which a `Release` knows: measures that compare the two, and their limits, then count too. `register` is
-    a file of the population with the same keys, where there is one: F is then known. `quantile` gives the risk at a low
+    a file of the population with the same keys, where there is one: F is then known. `model` says how F is estimated
+    elsewhere, if not as the scenario does: "latent" or "benedetti_franconi". `quantile` gives the risk at a low
     quantile of F, not its mean.
 
     With numeric keys alone k, risk and rate do not apply: the verdict is then on how the release, held against the
@@ -144,14 +146,15 @@ def assess(
     if original is not None:
         data = with_original_weights(data, original, scenario).remembering()
     # As in every option that may be left out, false is none.
-    how = {"method": method, "quantile": None if quantile is False else quantile, "register": register}
+    how = {"model": model, "method": method, "quantile": None if quantile is False else quantile, "register": register}
     context = Context(data, scenario, limits, register, original, how)
     parts: list[KeySetRisk] = []
     cautions: list[str] = []
     for at, (name, key_set) in enumerate(scenario.sets.items()):
         show = part(progress, 0.1 + 0.6 * at / len(scenario.sets), 0.1 + 0.6 * (at + 1) / len(scenario.sets))
         parts.append(_key_set_risk(name, key_set, context, show))
-        cautions += [*cautions_of(parts[-1].table, data, scenario), *_rule_matters(parts[-1])]
+        cautions += cautions_of(parts[-1].table, data, scenario, latent=parts[-1].individual.model is not None)
+        cautions += [*parts[-1].reidentification.cautions, *_rule_matters(parts[-1])]
     progress(0.8, "households")
     household = _household_risk(context)
     cautions += () if household is None else household.cautions
@@ -178,12 +181,17 @@ def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progre
     data, scenario, policy = context.data, context.scenario, context.policy
     progress(0.0, "grouping records by their keys")
     table = context.table(key_set.keys)
-    progress(0.7, "measuring risk")
-    risk = risk_of_keys(data, scenario, table, context.how["method"], context.how["quantile"])
+    progress(0.2, "measuring risk")
+    how = context.how
+    risk = risk_of_keys(
+        data, scenario, table, how["method"], how["quantile"], model=how["model"], progress=part(progress, 0.2, 0.9)
+    )
     expected = Reidentification.of(risk)
     threshold = None
-    if policy.rate is not None and expected.rate > policy.rate:
-        threshold = ThresholdCurve.of(risk).for_expected(policy.rate * expected.size)
+    if policy.rate is not None and (judged := expected.judged_rate(policy)) > policy.rate:
+        # Where the upper end is judged, expectations must come down as far as it must.
+        tolerated = policy.rate * expected.rate / judged
+        threshold = ThresholdCurve.of(risk).for_expected(tolerated * expected.size)
     k = key_set.k or policy.k
     # One record and no k in the policy: there is no level to report.
     levels = sorted({*(level for level in LEVELS if level <= len(data)), *((k,) if k else ())}) or LEVELS
@@ -196,7 +204,7 @@ def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progre
         individual=risk,
         reidentification=expected,
         threshold=threshold,
-        attackers=Attackers.of(table, policy.risk or 0.1),
+        attackers=Attackers.of(table, policy.risk or 0.1, risk.model),
     )
 
 

@@ -23,9 +23,10 @@ MANY_UNIQUES = 0.05
 to put the risk too low."""
 
 
-def cautions_of(table: KeyTable, data: Data, scenario: Scenario) -> tuple[str, ...]:
-    """All cautions about a key table."""
-    found = [*table.cautions, *unreliable_estimates(table), *underestimated_risk(table), *detailed_keys(table)]
+def cautions_of(table: KeyTable, data: Data, scenario: Scenario, *, latent: bool = False) -> tuple[str, ...]:
+    """All cautions about a key table; `latent` if F is not estimated from f and the weights alone."""
+    found = [*table.cautions, *unreliable_estimates(table), *detailed_keys(table)]
+    found += [] if latent else underestimated_risk(table)
     found += [*units_counted(table, data, scenario), *possibly_not_applicable(table), *constant_keys(table)]
     return (*found, *missing_codes_seen(table, data), *spelled_alike(table))
 

@@ -46,7 +46,7 @@ RULES = {
 
 def screen(profile: RiskProfile) -> str:
     """The printed profile."""
-    first = [textwrap.fill(headline(profile), WIDTH, break_on_hyphens=False), *_verdict_sentences(profile)]
+    first = [textwrap.fill(said, WIDTH, break_on_hyphens=False) for said in (headline(profile), *_verdict_sentences(profile))]
     parts = ["\n".join(first), *(_part(profile, part) for part in profile.sets)]
     parts += [_risks(profile)] if profile.sets else []
     if profile.further:
@@ -108,6 +108,7 @@ def _verdict_sentences(profile: RiskProfile) -> Iterator[str]:
         ends = f"; 95 % interval under the model {number(er.interval[0])} to {number(er.interval[1])}"
     at = "" if er.quantile is None else f" at quantile {er.quantile:g} of F"
     yield f"{number_of(er.expected, 'expected re-identification')}{at} ({percent(er.rate)}{ends})."
+    yield from (f"{said[0].upper()}{said[1:]}." for said in er.sentences())
     if er.lower_with_errors < er.expected:
         yield f"If a key error always prevents a link: {number(er.lower_with_errors)}."
 
@@ -138,6 +139,7 @@ def _levels(part: KeySetRisk) -> Table:
 def _part_sentences(profile: RiskProfile, part: KeySetRisk) -> Iterator[str]:
     if part is not profile.main:
         yield part.reidentification.headline
+        yield from part.reidentification.sentences()
     if part.unsafe_by_risk:
         yield f"{check.counted(part.unsafe_by_risk, 'record')} above an individual risk of {part.risk_limit:g}"
     if part.threshold is not None and part.threshold.unsafe:
@@ -175,6 +177,7 @@ def assumptions(profile: RiskProfile) -> Iterator[str]:
         return
     yield SOURCES[profile.main.table.source].format(**vars(scenario))
     yield ATTACKS[scenario.attack].format(**vars(scenario))
+    yield from profile.main.reidentification.notes
     if profile.individual.method != "exact":
         yield f"individual risk: {profile.individual.method}"
     if profile.main.table.has_missing:

@@ -41,11 +41,17 @@ def assess(
     k: SafeK = None,
     risk: Annotated[float | None, typer.Option(help="Individual risk that counts as safe (policy).")] = None,
     rate: Annotated[float | None, typer.Option(help="Re-identification rate that counts as safe (policy).")] = None,
+    rate_at: Annotated[
+        str | None, typer.Option(help="Which rate that is: expected, or upper, the end of its interval (policy).")
+    ] = None,
     household_risk: Annotated[float | None, typer.Option(help="Household risk that counts as safe (policy).")] = None,
     scenario: ScenarioFile = None,
     policy: PolicyFile = None,
     register: Register = None,
     original: Annotated[Path | None, typer.Option(help="The original file, where this one is a release of it.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="How F is estimated: latent, or benedetti_franconi from f and weights alone.")
+    ] = None,
     method: Annotated[str, typer.Option(help="exact, or approximate as in sdcMicro.")] = "exact",
     quantile: Annotated[float | None, typer.Option(help="Risk at this quantile of F, e.g. 0.05.")] = None,
     measure: Annotated[
@@ -78,13 +84,14 @@ def assess(
             "sensitive": names(sensitive),
             "numeric_keys": names(numeric_keys),
             "missing": missing,
+            "model": model,
             "attack": attack,
             "attack_probability": attack_probability,
             "population_size": population_size,
             "sampling_fraction": sampling_fraction,
         },
     )
-    safe = given_policy(policy, {"k": k, "risk": risk, "rate": rate, "household_risk": household_risk})
+    safe = given_policy(policy, {"k": k, "risk": risk, "rate": rate, "rate_at": rate_at, "household_risk": household_risk})
     how: dict[str, Any] = {"original": original, "register": register, "method": method, "quantile": quantile}
     further = measures_of(pieces(measure))
     if out is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -13,8 +13,12 @@ from tacita.keys.table import KeyTable, key_table
 from tacita.measures import measure
 from tacita.parameters import Doc, Share
 from tacita.result import Percent, Result, Table, percent
-from tacita.risk.identity.options import Keys, Register
+from tacita.risk.identity.individual_risk import latent_model_of
+from tacita.risk.identity.options import Keys, Model, Register
 from tacita.scenario import Scenario
+
+if TYPE_CHECKING:
+    from tacita.risk.population.latent.fit import LatentModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +44,12 @@ class Attackers(Result):
     """The threshold."""
 
     @classmethod
-    def of(cls, table: KeyTable, threshold: float = 0.1) -> Attackers:
-        """What the attackers can do with the keys of a file."""
+    def of(cls, table: KeyTable, threshold: float = 0.1, model: LatentModel | None = None) -> Attackers:
+        """What the attackers can do with the keys of a file; 1/F by the latent model, if there is one."""
         size = table.units
         prosecutor = 1.0 / table.sample_count
         # F is at least f, since the file is part of the population.
-        journalist = 1.0 / np.maximum(table.population_count, table.sample_count)
+        journalist = 1.0 / np.maximum(table.population_count, table.sample_count) if model is None else model.risk
         tried, wanted = table.units_by_key(prosecutor), table.units_by_key(journalist)
         mean_journalist = math.fsum(wanted * journalist) / size
         return cls(
@@ -100,13 +104,14 @@ def attackers(
     scenario: Scenario,
     *,
     threshold: Annotated[float, Share(), Doc("Records above this risk are counted.")] = 0.1,
+    model: Model = None,
     keys: Keys = None,
     register: Register = None,
 ) -> Attackers:
     """How well the prosecutor, the journalist and the marketer do.
 
-    Prosecutor: 1/f. Journalist: 1/F, F from a register or estimated. Marketer: the mean of 1/F over records, which
-    without missing values is (1/n) sum f_k/F_k.
+    Prosecutor: 1/f. Journalist: 1/F, F from a register or estimated; by the latent model E(1/F). Marketer: the mean
+    of 1/F over records, which without missing values is (1/n) sum f_k/F_k.
 
     Reference: Dankar and El Emam (2010).
 
@@ -115,4 +120,6 @@ def attackers(
     >>> attackers(people, Scenario(keys=["region"], weight="w")).prosecutor_mean.__round__(4)
     0.6667
     """
-    return Attackers.of(key_table(data, scenario, keys, register), threshold)
+    table = key_table(data, scenario, keys, register)
+    latent = latent_model_of(data, scenario, table) if (model or scenario.model) == "latent" else None
+    return Attackers.of(table, threshold, latent)

@@ -13,7 +13,7 @@ from tacita.measures import measure
 from tacita.parameters import Doc, OneOf
 from tacita.result import Result
 from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk, quantiles
-from tacita.risk.identity.options import Keys, Method, Quantile, Register
+from tacita.risk.identity.options import Keys, Method, Model, Quantile, Register
 from tacita.scenario import Scenario
 
 
@@ -93,6 +93,7 @@ def benchmark(
     rule: Annotated[
         str, OneOf(tuple(RULES)), Doc("Which floor and limit, and whether they must be exceeded.")
     ] = "paper",
+    model: Model = None,
     method: Method = "exact",
     quantile: Quantile = None,
     keys: Keys = None,
@@ -107,5 +108,7 @@ def benchmark(
     >>> benchmark(people, Scenario(keys=["region"], weight="w")).found
     1
     """
-    risk = individual_risk(data, scenario, method=method, quantile=quantile, keys=keys, register=register)
+    risk = individual_risk(
+        data, scenario, model=model, method=method, quantile=quantile, keys=keys, register=register
+    )
     return Benchmark.of(risk, rule)

@@ -18,7 +18,7 @@ from tacita.keys.units import riskiest_of_each
 from tacita.measures import measure
 from tacita.result import Result, Verdict, number, percent
 from tacita.risk.identity.individual_risk import IndividualRisk, Spread, individual_risk, risk_verdicts, spread
-from tacita.risk.identity.options import Keys, Method, Quantile, Register
+from tacita.risk.identity.options import Keys, Method, Model, Quantile, Register
 from tacita.scenario import Scenario
 
 
@@ -158,6 +158,7 @@ def household_risk(
     data: Any,
     scenario: Scenario,
     *,
+    model: Model = None,
     method: Method = "exact",
     quantile: Quantile = None,
     keys: Keys = None,
@@ -172,5 +173,7 @@ def household_risk(
     >>> household_risk(people, Scenario(keys=["age"], weight="w", household="hid")).risk.round(4).tolist()
     [0.2905, 0.2905, 0.1577]
     """
-    risk = individual_risk(data, scenario, method=method, quantile=quantile, keys=keys, register=register)
+    risk = individual_risk(
+        data, scenario, model=model, method=method, quantile=quantile, keys=keys, register=register
+    )
     return HouseholdRisk.of(risk, data, scenario)

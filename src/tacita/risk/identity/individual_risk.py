@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
+from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.source import SMALL_BITS, as_float, group_sums
 from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.measures import measure
+from tacita.progress import Progress, no_progress
 from tacita.result import Result, Verdict
 from tacita.risk.identity.negative_binomial import approximate_reciprocal, expected_reciprocal, population_quantile
-from tacita.risk.identity.options import METHODS, Keys, Method, Quantile, Register
+from tacita.risk.identity.options import METHODS, Keys, Method, Model, Quantile, Register
+from tacita.risk.population.latent.cells import applies
 from tacita.scenario import Scenario
+
+if TYPE_CHECKING:
+    from tacita.risk.population.latent.fit import LatentModel
 
 
 class Spread(NamedTuple):
@@ -60,8 +66,12 @@ def quantiles(values: Floats, shares: tuple[float, ...], counts: Ints | None = N
     return out
 
 
-def base_risk(table: KeyTable, method: str = "exact", quantile: float | None = None) -> Floats:
+def base_risk(
+    table: KeyTable, method: str = "exact", quantile: float | None = None, model: LatentModel | None = None
+) -> Floats:
     """By key: the probability of a correct link when the intruder tries, E[1/F | f], or 1/F where F is known.
+
+    By the latent model if there is one, else by that of Benedetti and Franconi.
 
     With a quantile q it is 1/F_q, F_q the q-quantile of F | f: a low q gives a cautious, higher risk.
     """
@@ -70,6 +80,8 @@ def base_risk(table: KeyTable, method: str = "exact", quantile: float | None = N
         check.share("quantile", quantile, zero=False, one=False)
     if table.source == "register":
         return 1.0 / table.population_count
+    if model is not None:
+        return model.risk if quantile is None else 1.0 / model.quantile(quantile)
     f, p = table.sample_count, table.sampling_probability
     if quantile is not None:
         return 1.0 / population_quantile(f, p, quantile)
@@ -108,6 +120,8 @@ class IndividualRisk(Result):
     """M1 to M5."""
     quantile: float | None = None
     """The quantile of F at which the risk was taken; None: its expectation."""
+    model: LatentModel | None = None
+    """The model that F is estimated by; None: that of Benedetti and Franconi, or F is known."""
 
     @classmethod
     def of(
@@ -117,18 +131,25 @@ class IndividualRisk(Result):
         weights: Floats | None = None,
         method: str = "exact",
         quantile: float | None = None,
+        model: LatentModel | None = None,
     ) -> IndividualRisk:
         """The individual risk of a key table."""
         attack = attack_probabilities(scenario, len(table.codes), table.units, weights)
         return cls(
             table=table,
-            base=base_risk(table, method, quantile),
+            base=base_risk(table, method, quantile, model),
             attack=table.sampling_probability if scenario.attack == "M2" else attack,
             error_free=math.prod(1.0 - scenario.error_rates.get(name, 0.0) for name in table.keys),
             method=method if quantile is None else f"quantile {quantile:g} of F",
             attack_model=scenario.attack,
             quantile=quantile,
+            model=model,
         )
+
+    @property
+    def without_model(self) -> IndividualRisk:
+        """The same risk by the model of Benedetti and Franconi."""
+        return replace(self, base=base_risk(self.table, quantile=self.quantile), model=None)
 
     @cached_property
     def risk(self) -> Floats:
@@ -173,6 +194,8 @@ class IndividualRisk(Result):
         if table.source == "register":
             return table.per_record(table.population_count)
         level = check.share("share", share, zero=False, one=False)
+        if self.model is not None:
+            return table.per_record(self.model.quantile(level))
         return table.per_record(population_quantile(table.sample_count, table.sampling_probability, level))
 
     def records_above(self, limit: float) -> int:
@@ -202,7 +225,8 @@ class IndividualRisk(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Minimum, quartiles, mean and maximum, and how the risk was worked out."""
-        return self.spread._asdict() | {"method": self.method}
+        model = "benedetti_franconi" if self.model is None else "latent"
+        return self.spread._asdict() | {"method": self.method, "model": model}
 
     def to_frame(self) -> frame.Frame:
         """One row per record: f, F and the risk."""
@@ -232,35 +256,64 @@ def individual_risk(
     data: Any,
     scenario: Scenario,
     *,
+    model: Model = None,
     method: Method = "exact",
     quantile: Quantile = None,
     keys: Keys = None,
     register: Register = None,
+    progress: Progress = no_progress,
 ) -> IndividualRisk:
-    """The probability that each record is correctly re-identified (Benedetti and Franconi).
+    """The probability that each record is correctly re-identified.
 
     An intruder with a register of the whole population finds F people with the key of a record and picks one: he is
-    right with probability 1/F. F is not known; given the f records of the file with that key it is taken as negative
-    binomial with p = f / (sum of weights), and the risk is E[1/F | f] = (p/f) 2F1(1, 1; f+1; 1-p). With a register
-    F is known and the risk is 1/F. The scenario's attack model gives the probability that he tries at all.
+    right with probability 1/F. F is not known. By `model="benedetti_franconi"` it is negative binomial given the f
+    records of the file with that key, p = f / (sum of weights), and the risk is E[1/F | f] = (p/f) 2F1(1, 1; f+1; 1-p).
+    `model="latent"` also asks the other records how many people such a key should have, and measures how far real
+    counts stray from that. With a register F is known and the risk is 1/F. The scenario's attack model gives the
+    probability that he tries at all.
 
     `method="approximate"` gives the figures of sdcMicro; `quantile=0.05` the risk at a low quantile of F | f.
 
-    Reference: Polettini (2003), Some remarks on the individual risk methodology.
+    Reference: Polettini (2003), Some remarks on the individual risk methodology; Skinner and Shlomo (2008).
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"region": ["north", "north", "south"], "w": [20.0, 20.0, 20.0]})
     >>> individual_risk(people, Scenario(keys=["region"], weight="w")).risk.round(4).tolist()
     [0.0443, 0.0443, 0.1577]
     """
-    return risk_of_keys(data, scenario, key_table(data, scenario, keys, register), method, quantile)
+    table = key_table(data, scenario, keys, register)
+    return risk_of_keys(data, scenario, table, method, quantile, model=model, progress=progress)
 
 
 def risk_of_keys(
-    data: Data, scenario: Scenario, table: KeyTable, method: str = "exact", quantile: float | None = None
+    data: Data,
+    scenario: Scenario,
+    table: KeyTable,
+    method: str = "exact",
+    quantile: float | None = None,
+    *,
+    model: str | None = None,
+    progress: Progress = no_progress,
 ) -> IndividualRisk:
     """The individual risk of a file whose key table is known; worked out once where the data are remembering."""
+    if model == "latent" and method == "approximate":
+        raise TacitaError("method 'approximate' is of model 'benedetti_franconi'; choose that model, or drop the method.")
+    chosen = "benedetti_franconi" if method == "approximate" else (model or scenario.model)
     weights = population_weights(data, scenario) if scenario.attack == "M5" else None
-    key = ("individual_risk", id(table), scenario.attack, method, quantile)
-    risk: IndividualRisk = data.once(key, lambda: IndividualRisk.of(table, scenario, weights, method, quantile))
+    latent = latent_model_of(data, scenario, table, progress) if chosen == "latent" else None
+    key = ("individual_risk", id(table), scenario.attack, method, quantile, id(latent))
+    risk: IndividualRisk = data.once(key, lambda: IndividualRisk.of(table, scenario, weights, method, quantile, latent))
     return risk
+
+
+def latent_model_of(
+    data: Data, scenario: Scenario, table: KeyTable, progress: Progress = no_progress
+) -> LatentModel | None:
+    """The latent model of a file whose key table is known, fitted once; None where it has too little to go by."""
+    if not applies(table):
+        return None
+    from tacita.risk.population.latent.fit import model_of_table  # loads Numba
+
+    weights = population_weights(data, scenario, table.keys)
+    found: LatentModel = data.once(("latent", id(table)), lambda: model_of_table(table, weights, progress))
+    return found

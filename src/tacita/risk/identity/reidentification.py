@@ -12,10 +12,11 @@ from scipy.special import gammaincinv
 from tacita import frame
 from tacita.arrays import Floats, Ints
 from tacita.measures import at_most, measure
+from tacita.progress import Progress, no_progress
 from tacita.result import Result, Verdict, number, number_of, percent
 from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk
 from tacita.risk.identity.negative_binomial import reciprocal_variance
-from tacita.risk.identity.options import Keys, Method, Quantile, Register
+from tacita.risk.identity.options import Keys, Method, Model, Quantile, Register
 from tacita.scenario import Scenario
 
 LEVEL = 0.95
@@ -39,6 +40,18 @@ class Reidentification(Result):
     """The quantile of F at which the risks were taken; None: their expectation."""
     not_valid: str = ""
     """Why the figures do not hold for this file; empty if they do."""
+    model: str = "benedetti_franconi"
+    """How F is estimated where it is not known."""
+    benedetti_franconi: float | None = None
+    """What the model of Benedetti and Franconi expects, beside another model."""
+    population_uniques: float | None = None
+    """How many of the sample uniques are expected to be unique in the population (tau_1), by the latent model."""
+    sample_uniques: int = 0
+    """How many units are alone with their key in the sample."""
+    notes_of_model: tuple[str, ...] = ()
+    """How the model was chosen."""
+    cautions: tuple[str, ...] = ()
+    """What of the model is to be taken with care."""
 
     @classmethod
     def of(cls, risk: IndividualRisk) -> Reidentification:
@@ -47,20 +60,31 @@ class Reidentification(Result):
         The sum runs over records (n_k of them carry key k), never over the f_k that count for a key: with missing
         values one record counts for several keys. A unit with several records counts once, by the riskiest.
         """
-        table = risk.table
+        table, model = risk.table, risk.model
         expected = math.fsum(risk.attack_total * risk.base)
-        variance = 0.0
+        plain = None if model is None else risk.without_model
+        of_model: dict[str, Any] = {}
+        if model is not None and plain is not None:
+            of_model = {
+                "model": "latent",
+                "benedetti_franconi": math.fsum(plain.attack_total * plain.base),
+                "population_uniques": None if risk.quantile is not None else model.population_uniques,
+                "sample_uniques": int(table.units_by_key(risk.base)[table.sample_count <= 1].sum()),
+                "notes_of_model": model.notes,
+                "cautions": model.cautions,
+            }
+        ends = (expected, expected)
         if table.source != "register" and risk.quantile is None:
-            of_reciprocal = reciprocal_variance(table.sample_count, table.sampling_probability)
-            variance = math.fsum(np.square(risk.attack_total) * of_reciprocal)
+            ends = model.interval(risk.attack_total) if model is not None else _own_interval(risk, expected)
         return cls(
             size=table.units,
             expected=expected,
-            interval=interval(expected, variance),
+            interval=ends,
             lower_with_errors=risk.error_free * expected,
             attack=risk.attack_model,
             quantile=risk.quantile,
             not_valid=risk.not_valid,
+            **of_model,
         )
 
     @property
@@ -80,9 +104,15 @@ class Reidentification(Result):
             return ()
         if self.not_valid:
             return (Verdict("rate", limited.limit, None, None, self.not_valid),)
-        holds = self.rate <= limited.limit
-        why = f"a re-identification rate {'within' if holds else 'above'} {100 * limited.limit:g} %"
-        return (Verdict("rate", limited.limit, self.rate, holds, why),)
+        rate = self.judged_rate(policy)
+        holds = rate <= limited.limit
+        end = " at the upper end of its interval" if policy.rate_at == "upper" else ""
+        why = f"a re-identification rate{end} {'within' if holds else 'above'} {100 * limited.limit:g} %"
+        return (Verdict("rate", limited.limit, rate, holds, why),)
+
+    def judged_rate(self, policy: Any) -> float:
+        """The rate that a policy limits: the expected one, or the upper end of its interval."""
+        return self.rate_interval[1] if policy.rate_at == "upper" else self.rate
 
     @property
     def headline(self) -> str:
@@ -93,14 +123,47 @@ class Reidentification(Result):
         expected = number_of(self.expected, "expected re-identification")
         return f"{expected}{at} ({percent(self.rate)} of {self.size:,}{ends})"
 
+    def sentences(self) -> list[str]:
+        """Population uniques, and what another model says, with the reason where it says something else."""
+        if self.benedetti_franconi is None:
+            return []
+        said = []
+        if self.population_uniques is not None and self.sample_uniques:
+            said.append(
+                f"{number(self.population_uniques)} of {self.sample_uniques:,} sample uniques are expected to be unique "
+                f"in the population"
+            )
+        other = f"{number(self.benedetti_franconi)} by the model of Benedetti and Franconi"
+        if self.interval[0] <= self.benedetti_franconi <= self.interval[1] or self.quantile is not None:
+            return [*said, other]
+        rarer = self.benedetti_franconi < self.interval[0]
+        return [
+            *said,
+            f"{other}, which sees of each key only its records and weights: the others say that many keys are "
+            f"{'rarer' if rarer else 'more frequent'} in the population than that",
+        ]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the model was chosen."""
+        return self.notes_of_model
+
     def to_dict(self) -> dict[str, Any]:
-        """ER, the rate and their intervals."""
+        """ER, the rate and their intervals; the same by another model, and population uniques."""
+        of_model = {}
+        if self.benedetti_franconi is not None:
+            of_model = {
+                "expected_benedetti_franconi": self.benedetti_franconi,
+                "population_uniques": self.population_uniques,
+                "model": self.model,
+            }
         return {
             "expected_reidentifications": self.expected,
             "expected_interval": list(self.interval),
             "expected_with_key_errors": self.lower_with_errors,
             "rate": self.rate,
             "rate_interval": list(self.rate_interval),
+            **of_model,
         }
 
     def to_frame(self) -> frame.Frame:
@@ -115,6 +178,13 @@ class Reidentification(Result):
                 "rate_high": [self.rate_interval[1]],
             }
         )
+
+
+def _own_interval(risk: IndividualRisk, expected: float) -> tuple[float, float]:
+    """The interval of the model of Benedetti and Franconi."""
+    table = risk.table
+    of_reciprocal = reciprocal_variance(table.sample_count, table.sampling_probability)
+    return interval(expected, math.fsum(np.square(risk.attack_total) * of_reciprocal))
 
 
 def interval(expected: float, variance: float, level: float = LEVEL) -> tuple[float, float]:
@@ -198,16 +268,19 @@ def reidentification(
     data: Any,
     scenario: Scenario,
     *,
+    model: Model = None,
     method: Method = "exact",
     quantile: Quantile = None,
     keys: Keys = None,
     register: Register = None,
+    progress: Progress = no_progress,
 ) -> Reidentification:
     """How many records an intruder is expected to re-identify, with a 95 % interval.
 
-    ER is the sum of the individual risks; the rate is ER / n. The interval is that of sum P(L_i) / F over the
-    distribution of the unknown F given f, keys taken as independent and the sum as gamma: it speaks of the model's own
-    uncertainty, not of a wrong model (see the page on how well it does). At a quantile of F there is no interval.
+    ER is the sum of the individual risks; the rate is ER / n. By `model="benedetti_franconi"` the interval is that of
+    sum P(L_i) / F over the distribution of the unknown F given f, keys taken as independent and the sum as gamma: it
+    speaks of the model's own uncertainty, not of a wrong model (see the page on how well it does). By `model="latent"`
+    it also has the uncertainty of the law, of the number of classes and of the folds. At a quantile of F there is none.
 
     Reference: Polettini (2003), section 5.
 
@@ -216,5 +289,7 @@ def reidentification(
     >>> print(reidentification(people, Scenario(keys=["region"], weight="w")))
     0.246 expected re-identifications (8.21 % of 3, 95 % interval under the model 0.00635 to 0.906)
     """
-    risk = individual_risk(data, scenario, method=method, quantile=quantile, keys=keys, register=register)
+    risk = individual_risk(
+        data, scenario, model=model, method=method, quantile=quantile, keys=keys, register=register, progress=progress
+    )
     return Reidentification.of(risk)

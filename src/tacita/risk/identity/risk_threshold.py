@@ -11,7 +11,7 @@ from tacita.measures import measure
 from tacita.parameters import AtLeast, Doc, Share
 from tacita.result import Result, number_of, percent
 from tacita.risk.identity.individual_risk import individual_risk
-from tacita.risk.identity.options import Keys, Method, Quantile, Register
+from tacita.risk.identity.options import Keys, Method, Model, Quantile, Register
 from tacita.risk.identity.reidentification import Threshold, ThresholdCurve
 from tacita.scenario import Scenario
 
@@ -77,6 +77,7 @@ def risk_threshold(
     threshold: Annotated[float | None, Share(), Doc("The threshold on the individual risk.")] = None,
     rate: Annotated[float | None, Share(zero=False), Doc("Or the re-identification rate that is tolerated.")] = None,
     unsafe: Annotated[int | None, AtLeast(0), Doc("Or how many records may be above it.")] = None,
+    model: Model = None,
     method: Method = "exact",
     quantile: Quantile = None,
     keys: Keys = None,
@@ -99,7 +100,9 @@ def risk_threshold(
     given = [name for name, value in ways.items() if value is not None]
     if len(given) != 1:
         raise TacitaError(f"give one of threshold, rate and unsafe; got {' and '.join(given) or 'none'}.")
-    risk = individual_risk(data, scenario, method=method, quantile=quantile, keys=keys, register=register)
+    risk = individual_risk(
+        data, scenario, model=model, method=method, quantile=quantile, keys=keys, register=register
+    )
     curve = ThresholdCurve.of(risk)
     if threshold is not None:
         found = curve.at(threshold)

@@ -12,6 +12,14 @@ from tacita.keys.source import shown_fully
 from tacita.keys.table import KeyTable
 from tacita.keys.units import entries
 
+LEAST_RECORDS = 100
+"""Fewer complete records say too little for a model; they are left to that of Benedetti and Franconi."""
+
+
+def applies(table: KeyTable) -> bool:
+    """Whether a key table has enough to go by: F is not known, and there are at least 100 complete records."""
+    return table.source not in ("register", "census") and int(table.records[table.complete].sum()) >= LEAST_RECORDS
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -27,6 +35,8 @@ class Cells:
     """Records (units, where some have several) with just this key."""
     shown: Floats
     """By key: the share of records that show at least what it shows."""
+    row: Ints
+    """By key of the table its row here; differs where a rule has one key for each record with a missing value."""
 
     @classmethod
     def of(cls, table: KeyTable) -> Cells:
@@ -40,7 +50,11 @@ class Cells:
         if table.unit is not None:
             count = np.bincount(entries(table.row, table.unit, None).key, minlength=len(codes))
         numbers = np.array([all(_is_number(value) for value in each) for each in table.values])
-        return cls(codes, values, numbers, count, shown_shares(codes, count))
+        row = np.arange(len(codes))
+        if table.rule.name == "no_match":
+            codes, row = np.unique(codes, axis=0, return_inverse=True)
+            count = np.bincount(row, weights=count).astype(np.int64)
+        return cls(codes, values, numbers, count, shown_shares(codes, count), row)
 
     @property
     def complete(self) -> Bools:

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from tacita.arrays import Floats
+from tacita.arrays import Floats, Ints
 from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.progress import Progress, no_progress, part
 from tacita.random import Draws
-from tacita.risk.population.latent import law
+from tacita.risk.population.latent import law, words
 from tacita.risk.population.latent.cells import Cells
 from tacita.risk.population.latent.forecasts import ChainForecast, Repeat
 from tacita.risk.population.latent.law import GREATEST_COUNT, KNOTS, Counts, between_knots
@@ -24,8 +24,6 @@ from tacita.risk.population.latent.selection import Fit, Selected, selected
 from tacita.risk.population.latent.weights import mean_weights
 from tacita.scenario import Scenario
 
-LEAST_RECORDS = 100
-"""Fewer complete records say too little for a model; they are left to that of Benedetti and Franconi."""
 REPEATS = 2
 WIDENED = 1.4
 """Intervals are wider than the model says by this, for clustering and lack of fit."""
@@ -43,11 +41,14 @@ class Component:
     fit: Fit
     counts: Counts
     sample: Sample
+    row: Ints
+    """By key its row among the cells that were forecast."""
 
     @cached_property
     def log_m(self) -> Floats:
         """By key the logarithm of the forecast."""
-        return self.fit.forecast.blended(self.fit.blend)
+        log_m: Floats = self.fit.forecast.blended(self.fit.blend)[self.row]
+        return log_m
 
     def population(self, mean: float = 0.0, shape: float = 0.0) -> Population:
         """F given f; log M and log a moved by so much."""
@@ -100,6 +101,7 @@ class LatentModel:
     """By repeat its laws."""
     others: tuple[Component | None, ...]
     """By repeat the best law with another number of classes."""
+    sample: Sample
 
     @property
     def components(self) -> list[tuple[float, Component]]:
@@ -148,6 +150,16 @@ class LatentModel:
         """tau_1: how many sample uniques are expected to be unique in the population."""
         return math.fsum(self.table.records * self.unique)
 
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """How many classes were chosen, and how much of the chain."""
+        return words.notes(self.components)
+
+    @cached_property
+    def cautions(self) -> tuple[str, ...]:
+        """Where the model stands on little, and what to do."""
+        return tuple(words.cautions(self))
+
     def _attack(self, attack: Floats | None) -> Floats:
         return self.table.records.astype(np.float64) if attack is None else attack
 
@@ -175,7 +187,8 @@ def latent_model(
 
 def model_of_table(table: KeyTable, weights: Floats | None, progress: Progress = no_progress) -> LatentModel:
     """The latent model of a key table; `weights` by record, where there are weights."""
-    cells, sample = Cells.of(table), sample_of(table, weights)
+    cells = Cells.of(table)
+    sample = sample_of(table, cells, weights)
     chain = ChainForecast.of(cells)
     found = []
     for number in range(REPEATS):
@@ -187,22 +200,33 @@ def model_of_table(table: KeyTable, weights: Floats | None, progress: Progress =
     return LatentModel(
         table,
         cells,
-        tuple(_components(each, sample) for each in found),
-        tuple(None if each.other is None else Component(1.0, each.other, each.counts, sample) for each in found),
+        tuple(
+            tuple(
+                Component(share, fit, each.counts, sample, cells.row)
+                for share, fit in zip(each.shares, each.fits, strict=True)
+            )
+            for each in found
+        ),
+        tuple(
+            None if each.other is None else Component(1.0, each.other, each.counts, sample, cells.row)
+            for each in found
+        ),
+        sample,
     )
 
 
-def sample_of(table: KeyTable, weights: Floats | None) -> Sample:
+def sample_of(table: KeyTable, cells: Cells, weights: Floats | None) -> Sample:
     """What the file says by key: f, the share of records that could show it, and the mean weight."""
-    cells = Cells.of(table)
-    shown = cells.shown if table.rule.name in ("one_way", "no_match") else np.ones(len(table.codes))
-    mean = np.maximum(table.population_count / table.sample_count, 1.0)
+    forecast, shown = np.ones(len(table.codes), dtype=np.bool_), np.ones(len(table.codes))
+    if table.rule.name in ("one_way", "no_match"):
+        shown = cells.shown[cells.row]
+    if table.rule.name == "no_match":
+        # A missing value matches nothing: such a record is alone by the rule, whatever it is like.
+        forecast = table.complete
+        shown = np.where(forecast, shown, 1.0)
+    fitted, kappa = np.zeros(len(cells.codes)), 0.0
     if weights is not None:
-        mean = mean_weights(table.codes, table.row, weights, table.sample_count, table.population_count)
-    return Sample(table.sample_count, shown, mean)
+        fitted, kappa = mean_weights(cells.codes, cells.row[table.row], weights)
+    mean = (table.population_count + kappa * fitted[cells.row]) / (table.sample_count + kappa)
+    return Sample(table.sample_count, shown, np.maximum(mean, 1.0), forecast)
 
-
-def _components(found: Selected, sample: Sample) -> tuple[Component, ...]:
-    return tuple(
-        Component(share, fit, found.counts, sample) for share, fit in zip(found.shares, found.fits, strict=True)
-    )

@@ -28,8 +28,10 @@ SMALL = 20
 """Cells with more records are in all models, and their own records are taken out of the counts instead."""
 MOST_CLASSES = 64
 RECORDS_BY_CLASS = 15
-DRAWN = 30_000
-"""Draws of empty cells, from the classes and as many from the chain."""
+LEAST_DRAWN, MOST_DRAWN = 6_000, 30_000
+DRAWN_BY_CELL = 20
+"""Draws of empty cells, from the classes and as many from the chain: so many that chance in them is little beside that
+in the sample."""
 MOST_CELLS = 60_000
 """Models are fitted to a part of the records that has about so many cells, and forecast all."""
 
@@ -109,6 +111,7 @@ class Repeat:
         self.fold = draws.step("folds").integers(np.arange(len(cells.codes)), FOLDS)
         self.fold[cells.count > SMALL] = -1
         self.models = [classes.one_class(self.layout)] * FOLDS
+        self.size = int(np.clip(DRAWN_BY_CELL * len(cells.codes), LEAST_DRAWN, MOST_DRAWN)) // FOLDS * FOLDS
         self.drawn = self._drawn_from_chain()
 
     def forecasts(self, progress: Callable[[int], None]) -> Iterator[Forecast]:
@@ -148,8 +151,8 @@ class Repeat:
 
     def _drawn_from_chain(self) -> tuple[Ints, Ints, Floats]:
         """Draws from the chain that the sample does not have, the model that each is held against, and their log q."""
-        codes = self.chain.chain.draw(DRAWN, self.draws.step("chain"))
-        fold = self.draws.step("fold of draw").integers(np.arange(DRAWN), FOLDS)
+        codes = self.chain.chain.draw(self.size, self.draws.step("chain"))
+        fold = self.draws.step("fold of draw").integers(np.arange(self.size), FOLDS)
         outside = ~self.chain.lookup(codes)
         return codes[outside], fold[outside], self.chain.of_empty(codes[outside])
 
@@ -157,7 +160,7 @@ class Repeat:
         codes, fold, log_chain = self.drawn
         parts = [(codes + self.layout.starts[:-1], fold, log_chain)]
         for j, model in enumerate(self.models):
-            places = model.draw(DRAWN // FOLDS, self.draws.step(f"cells {number} {j}"))
+            places = model.draw(self.size // FOLDS, self.draws.step(f"cells {number} {j}"))
             places = places[~self.chain.lookup(places - self.layout.starts[:-1])]
             of_chain = self.chain.of_empty(places - self.layout.starts[:-1])
             parts.append((places, np.full(len(places), j), of_chain))
@@ -165,7 +168,7 @@ class Repeat:
         log_classes = np.empty(len(places))
         for j, model in enumerate(self.models):
             model.log_density(places.astype(np.int32), np.flatnonzero(fold == j), log_classes)
-        return Empty(log_classes, log_chain, -np.log(DRAWN) - np.logaddexp(log_classes, log_chain))
+        return Empty(log_classes, log_chain, -np.log(self.size) - np.logaddexp(log_classes, log_chain))
 
 
 def _part(count: Ints, draws: Draws) -> Floats:

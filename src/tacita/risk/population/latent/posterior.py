@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betainc
 
-from tacita.arrays import Floats
+from tacita.arrays import Bools, Floats
 from tacita.risk.identity.negative_binomial import expected_reciprocal, reciprocal_variance
 from tacita.risk.population.latent import risk_loops
 from tacita.risk.population.latent.law import GREATEST_COUNT
@@ -28,6 +28,8 @@ class Sample(NamedTuple):
     shown: Floats
     """The share of records that show at least what the key shows (rho)."""
     mean_weight: Floats
+    forecast: Bools
+    """Which keys the model speaks of; of the others f alone does."""
 
 
 class Population(NamedTuple):
@@ -40,9 +42,11 @@ class Population(NamedTuple):
     @classmethod
     def of(cls, sample: Sample, log_mean: Floats, log_shape: Floats) -> Population:
         """F given f, for forecasts with this mean and shape; great counts speak for themselves."""
-        a = np.where(sample.f > GREATEST_COUNT, 0.0, np.exp(log_shape))
+        a = np.where((sample.f > GREATEST_COUNT) | ~sample.forecast, 0.0, np.exp(log_shape))
         rate = a * np.exp(-log_mean) + sample.shown
-        return cls(sample.f, a + sample.f, np.maximum(sample.mean_weight - sample.shown, 0.0) / rate)
+        # Who stands for himself alone has no others, whatever they might have answered.
+        others = np.where(sample.mean_weight > 1, np.maximum(sample.mean_weight - sample.shown, 0.0), 0.0)
+        return cls(sample.f, a + sample.f, others / rate)
 
     def moments(self, *, second: bool = True) -> tuple[Floats, Floats]:
         """E(1/F) and the variance of 1/F."""

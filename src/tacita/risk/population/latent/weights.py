@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacita.arrays import Codes, Floats, Ints
+from tacita.arrays import Floats, Ints
 
 SWEEPS = 100
 ENOUGH = 1e-9
 
 
-def mean_weights(codes: Codes, row: Ints, weights: Floats, f: Floats, sums: Floats) -> Floats:
-    """By key: (sum of weights + kappa fitted weight) / (f + kappa), at least 1.
+def mean_weights(codes: Ints, row: Ints, weights: Floats) -> tuple[Floats, float]:
+    """By cell what an additive model of its values says of the weight, and how many records that counts for (kappa).
 
-    kappa is the variance of weights within keys over that of keys around what an additive model of the keys says.
+    The mean weight of a key is (sum of weights + kappa fitted weight) / (f + kappa). kappa is the variance of weights
+    within cells over that of cells around the model: 0 where weights are constant within cells.
     """
     order = np.lexsort((weights, row))  # sums must not depend on the order of the records
     row, weights = row[order], weights[order]
@@ -27,14 +28,13 @@ def mean_weights(codes: Codes, row: Ints, weights: Floats, f: Floats, sums: Floa
     twice = count >= 2
     within = square[twice].sum() / max((count[twice] - 1).sum(), 1.0)
     if within <= (1e-9 * mean.mean()) ** 2:
-        return np.maximum(sums / f, 1.0)
+        return mean, 0.0
     fitted = additive(codes, count, mean)
     around = (square.sum() + (count * (mean - fitted) ** 2).sum()) / count.sum()
-    kappa = within / max(around - within, 1e-12 * within)
-    return np.maximum((sums + kappa * fitted) / (f + kappa), 1.0)
+    return fitted, float(within / max(around - within, 1e-12 * within))
 
 
-def additive(codes: Codes, count: Floats, mean: Floats, ridge: float = 1.0) -> Floats:
+def additive(codes: Ints, count: Floats, mean: Floats, ridge: float = 1.0) -> Floats:
     """By key: least squares of the weights on one effect for each value of each variable, missing being a value.
 
     Effects are drawn to 0 as by one more record; found by fitting variable after variable until nothing changes.
