@@ -282,11 +282,16 @@ def samples(about: dict[str, Any], seeds: list[int], models: list[str]) -> dict[
 Rows = list[dict[str, dict[str, Any]]]
 
 
+def file_name(case: Case, model: str) -> str:
+    """Where the figures of a case by a model are kept."""
+    return f"{case.name} {model}.json".replace(" ", "_").replace("%", "pc")
+
+
 def figures(case: Case, seeds: Sequence[int], models: Sequence[str], keep: Path | None) -> Rows | str:
     """The figures of all samples of a case, one dictionary by model for each; what went wrong if anything did."""
     rows: Rows = [{} for _ in seeds]
     for name in models:
-        file = None if keep is None else keep / f"{case.name} {name}.json".replace(" ", "_").replace("%", "pc")
+        file = None if keep is None else keep / file_name(case, name)
         kept = json.loads(file.read_text()) if file is not None and file.is_file() else {}
         wanted = [seed for seed in seeds if str(seed) not in kept]
         for start in range(0, len(wanted), CHUNK):
