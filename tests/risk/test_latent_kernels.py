@@ -106,32 +106,84 @@ def test_uniques_are_those_nobody_joins() -> None:
 
 def some_counts(shown: float = 0.8) -> law.Counts:
     draws = np.random.default_rng(5)
-    log_m = draws.uniform(-11, 5, 300)
-    return law.pooled(log_m, draws.poisson(np.exp(log_m)), draws.uniform(-20, 1, 200), draws.uniform(0, 9, 200), shown)
+    log_m = draws.uniform(-11, 4.5, 120)
+    return law.pooled(log_m, draws.poisson(np.exp(log_m)), draws.uniform(-20, 1, 50), draws.uniform(0, 9, 50), shown)
 
 
+def power_law_chances(mean: float, a: float, index: float) -> np.ndarray:
+    """Chances of a Poisson count whose rate follows a power variance law, by Cauchy's formula for its generating function."""
+    z = np.exp(2j * np.pi * np.arange(1 << 15) / (1 << 15))
+    base = 1 + (1 - z) * mean / a
+    generating = base**-a if index == 0 else np.exp(-a / index * (base**index - 1))
+    return np.fft.fft(generating).real / (1 << 15)
+
+
+@pytest.mark.parametrize("index", [0.0, 0.25, 0.75])
 @pytest.mark.parametrize("zeros", [False, True])
-def test_the_likelihood_is_the_sum_over_cells_and_its_gradient_its_slope(zeros: bool) -> None:
+def test_the_likelihood_is_the_sum_over_cells_and_its_gradient_its_slope(zeros: bool, index: float) -> None:
     counts = some_counts()
     parameters = np.random.default_rng(7).normal(0.3, 0.8, 21 if zeros else 14)
-    value, gradient = law.posterior(parameters, counts)
-    given = law.Law.of(parameters, 0.0)
-    log_mean, log_a, possible = given.at(counts.log_m)
-    a, mean = np.exp(log_a), 0.8 * np.exp(log_mean)
-    chance = possible * nbinom.pmf(counts.count, a, a / (a + mean)) + (1 - possible) * (counts.count == 0)
-    priors = sum(
-        prior.log(part)[0] for prior, part in zip((law.MEAN, law.SHAPE, law.POSSIBLE), np.split(parameters, 2 + zeros))
-    )
-    assert value - counts.log_factorials == pytest.approx((counts.weight * np.log(chance)).sum() + priors, rel=1e-9)
+    value, gradient = law.posterior(parameters, index, counts)
+    log_mean, log_a, possible = law.Law.of(parameters, index, 0.0).at(counts.log_m)
+    total = 0.0
+    for b in range(len(log_mean)):
+        for i in range(counts.start[b], counts.start[b + 1]):
+            pi, arguments = possible[b], (0.8 * np.exp(log_mean[b]), np.exp(log_a[b]), index)
+            chances = power_law_chances(*arguments)
+            if counts.count[i] > law.MOST:
+                chance = pi * (1 - chances[: law.MOST + 1].sum())
+            else:
+                chance = pi * chances[counts.count[i]] + (1 - pi) * (counts.count[i] == 0)
+            total += counts.weight[i] * np.log(chance)
+    parts = np.split(parameters, 2 + zeros)
+    priors = sum(prior.log(part)[0] for prior, part in zip(law.priors(index), parts, strict=False))
+    assert value == pytest.approx(total + priors, rel=1e-6)
     for place, one in enumerate(np.eye(len(parameters)) * 1e-6):
-        slope = (law.posterior(parameters + one, counts)[0] - law.posterior(parameters - one, counts)[0]) / 2e-6
-        assert gradient[place] == pytest.approx(slope, rel=1e-4, abs=1e-3)
+        ends = [law.posterior(parameters + side * one, index, counts)[0] for side in (-1, 1)]
+        assert gradient[place] == pytest.approx((ends[1] - ends[0]) / 2e-6, rel=1e-4, abs=1e-3)
+
+
+def test_index_0_is_the_negative_binomial() -> None:
+    p = np.empty((3, 42))
+    law.law_loops.chances(40, 3.0, 0.7, 0.0, law.law_loops.powers(0.0, 41), p)
+    chance = p[0, :41] * np.exp(law.law_loops.log_none(3.0, 0.7, 0.0))
+    np.testing.assert_allclose(chance, nbinom.pmf(np.arange(41), 0.7, 0.7 / 3.7), rtol=1e-12)
+
+
+@pytest.mark.parametrize("f", [1, 2, 7])
+@pytest.mark.parametrize("mean", [0.02, 3.0])
+def test_the_inverse_gaussian_law_by_its_density(f: int, mean: float) -> None:
+    # With index 1/2 the rate is inverse Gaussian with mean M and shape 2 a M; weigh its density by what was seen.
+    a, shown, w = 0.6, 0.9, 25.0
+    rate = np.exp(np.linspace(np.log(mean) - 30, np.log(mean) + 12, 40_001))
+    weight = np.exp(-2 * a * mean * (rate - mean) ** 2 / (2 * mean**2 * rate)) * rate**-0.5  # density times rate
+    weight *= np.exp(f * np.log(rate) - shown * rate)
+    z = (np.arange(10_000) + 0.5) / 10_000
+    inner = np.array([(z ** (f - 1) * np.exp(-(w - shown) * each * (1 - z))).mean() for each in rate[::20]])
+    sample = Sample(np.array([float(f)]), np.array([shown]), np.array([w]), np.array([True]))
+    of = Population.of(sample, np.log([mean]), np.log([a]), 0.5)
+    assert of.moments()[0][0] == pytest.approx((inner * weight[::20]).sum() / weight[::20].sum(), rel=1e-4)
+    others = (w - shown) * rate
+    assert of.shape[0] * of.odds[0] == pytest.approx((others * weight).sum() / weight.sum(), rel=1e-4)
+    none = -of.shape[0] * np.log1p(of.odds[0])
+    assert none == pytest.approx(np.log((np.exp(-others) * weight).sum() / weight.sum()), rel=1e-4)
+
+
+def test_an_index_next_to_0_is_the_gamma_law() -> None:
+    f = np.repeat([1.0, 2.0, 12.0, 40.0, 41.0], 3)
+    sample = Sample(f, np.full(15, 0.9), np.full(15, 30.0), np.ones(15, dtype=bool))
+    log_mean, log_a = np.tile([-6.0, 0.0, 4.0], 5), np.tile([-1.0, 0.3, 2.0], 5)
+    gamma, next_to_it = (Population.of(sample, log_mean, log_a, index) for index in (0.0, 1e-7))
+    for here, there in zip(gamma.moments(), next_to_it.moments(), strict=True):
+        np.testing.assert_allclose(there, here, rtol=1e-4, atol=1e-12)
+    np.testing.assert_allclose(next_to_it.unique(), gamma.unique(), rtol=1e-5)
 
 
 def test_pooling_keeps_cells_and_leaves_great_forecasts_out() -> None:
     pooled = law.pooled(np.array([0.01, 0.02, 9.0, 1.0]), np.array([1, 1, 3, 90]), np.array([-3.0]), np.array([7.5]), 1)
-    assert sorted(zip(pooled.count.tolist(), pooled.weight.tolist(), strict=True)) == [(0, 7.5), (1, 2.0), (90, 1.0)]
-    assert pooled.log_m[pooled.count == 1].tolist() == [pytest.approx(0.015)]
+    assert list(zip(pooled.count.tolist(), pooled.weight.tolist(), strict=True)) == [(0, 7.5), (1, 2.0), (41, 1.0)]
+    assert pooled.log_m.tolist() == pytest.approx([-3.0, 0.015, 1.0])
+    assert pooled.start.tolist() == [0, 1, 2, 3]
 
 
 def test_between_knots_is_linear_and_constant_outside() -> None:
@@ -162,9 +214,28 @@ def test_curvature_is_that_of_the_value() -> None:
     matrix, at, step = law.curvature(fit, counts), fit.parameters, 1e-3
     for i, j in ((0, 0), (4, 5), (4, 11), (12, 12)):
         e, g = np.eye(14)[i] * step, np.eye(14)[j] * step
-        values = [law.posterior(at + x, counts)[0] for x in (e + g, e - g, g - e, -e - g)]
+        values = [law.posterior(at + x, 0.0, counts)[0] for x in (e + g, e - g, g - e, -e - g)]
         second = -(values[0] - values[1] - values[2] + values[3]) / (4 * step**2)
         assert matrix[i, j] == pytest.approx(second, rel=1e-3, abs=1e-2)
+
+
+def test_the_evidence_of_a_normal_likelihood_is_exact() -> None:
+    # A parameter with prior N(0, 0.5^2) of which the data say nothing costs nothing; one known 10 times as well costs log 10.
+    matrix = law._prior_curvature(14)
+    fit = law.start()._replace(value=-5.0)
+    assert law.evidence(fit, matrix) == pytest.approx(-5.0)
+    assert law.evidence(fit, 100 * matrix) == pytest.approx(-5.0 - 14 * np.log(10))
+
+
+def test_the_index_is_told_by_the_counts() -> None:
+    # Rates that stray lognormally have less weight next to 0 than gamma ones.
+    draws = np.random.default_rng(12)
+    log_m = draws.uniform(-5, 1, 40_000)
+    count = draws.poisson(np.exp(log_m + draws.normal(0, 1, len(log_m)) - 0.5))
+    some = count > 0
+    counts = law.pooled(log_m[some], count[some], log_m[~some], np.ones((~some).sum()), 1.0)
+    values = {index: law.fitted(counts, law.start(index)).value for index in (0.0, 0.5)}
+    assert values[0.5] > values[0.0] + 5
 
 
 # Latent classes.

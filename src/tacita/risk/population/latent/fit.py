@@ -53,7 +53,7 @@ class Component:
     def population(self, mean: float = 0.0, shape: float = 0.0) -> Population:
         """F given f; log M and log a moved by so much."""
         log_mean, log_shape, _ = self.fit.law.at(self.log_m)
-        return Population.of(self.sample, log_mean + mean, log_shape + shape)
+        return Population.of(self.sample, log_mean + mean, log_shape + shape, self.fit.law.index)
 
     @cached_property
     def moments(self) -> tuple[Floats, Floats]:

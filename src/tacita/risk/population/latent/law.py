@@ -1,8 +1,11 @@
 """How far real counts stray from their forecast, measured on the counts that the forecast has not seen.
 
-A cell with forecast m has a rate that is gamma with mean M and shape a; log M - log m and log a are linear in log m
-between knots, so that keys thought rare may stray otherwise than frequent ones. The sample counts are then negative
-binomial. In the second form a share of the cells, by log m too, has rate 0: combinations that cannot occur.
+A cell with forecast m has a rate with mean M and shape a; log M - log m and log a are linear in log m between knots, so
+that keys thought rare may stray otherwise than frequent ones. An index says how the rate is distributed: gamma (0), with
+much of its weight next to 0, or laws with less there and a longer tail, the inverse Gaussian one (1/2) among them. In the
+second form a share of the cells, by log m too, has rate 0: combinations that cannot occur.
+
+Hougaard (1986), Biometrika 73, 387-396; Hougaard, Lee and Whitmore (1997), Biometrics 53, 1225-1238.
 """
 
 from __future__ import annotations
@@ -11,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import gammaln
 
 from tacita.arrays import Floats, Ints
 from tacita.risk.population.latent import law_loops
+from tacita.risk.population.latent.law_loops import MOST
 
 KNOTS = np.array([-8.0, -5.0, -3.0, -1.5, 0.0, 1.5, 3.0])
 AT_ZERO = 4
@@ -25,6 +28,8 @@ GREATEST_LOG = 4.0
 """Cells with a greater forecast say nothing about small ones. Left out by forecast and not by count, which would make
 the law too low."""
 LEAST_LOG = -27.0
+LEAST_CURVATURE = 0.01
+"""Against that of the prior: where the search ended beside a top, less would be meaningless."""
 BIN = 0.05
 """Cells with equal counts are pooled within bins of log m of this width."""
 
@@ -61,20 +66,17 @@ STEEP_START = 3.0 + 0.8 * KNOTS
 
 
 class Counts(NamedTuple):
-    """Pooled cells: the forecast of what the sample holds, the count, and how many cells there are."""
+    """Pooled cells: forecasts of what the sample holds, and by forecast the counts and how many cells have them."""
 
     place: Ints
     share: Floats
     log_m: Floats
     log_shown: float
     """Logarithm of the share of records that show all keys: the sample holds so much of the forecast."""
+    start: Ints
+    """By forecast where its counts begin; one more at the end."""
     count: Ints
     weight: Floats
-
-    @property
-    def log_factorials(self) -> float:
-        """What the likelihood leaves out."""
-        return float((self.weight * gammaln(self.count + 1)).sum())
 
 
 def between_knots(log_m: Floats) -> tuple[Ints, Floats]:
@@ -85,16 +87,17 @@ def between_knots(log_m: Floats) -> tuple[Ints, Floats]:
 
 
 def pooled(log_m: Floats, count: Ints, empty_log_m: Floats, empty_weight: Floats, shown: float) -> Counts:
-    """Cells of the sample and empty cells, pooled by count and forecast."""
+    """Cells of the sample and empty cells, pooled by forecast and count."""
     every = np.concatenate([log_m, empty_log_m])
     some = every <= GREATEST_LOG
-    counts = np.concatenate([count, np.zeros(len(empty_log_m), dtype=np.int64)])[some]
+    counts = np.concatenate([np.minimum(count, MOST + 1), np.zeros(len(empty_log_m), dtype=np.int64)])[some]
     every, weight = every[some], np.concatenate([np.ones(len(log_m)), empty_weight])[some]
-    most = counts.max(initial=0) + 1
-    different, row = np.unique(np.floor(every / BIN).astype(np.int64) * most + counts, return_inverse=True)
+    bins, of_cell = np.unique(np.floor(every / BIN), return_inverse=True)
+    mean = np.bincount(of_cell, weights=weight * every) / np.bincount(of_cell, weights=weight)
+    different, row = np.unique(of_cell * (MOST + 2) + counts, return_inverse=True)
+    start = np.searchsorted(different // (MOST + 2), np.arange(len(bins) + 1))
     total = np.bincount(row, weights=weight)
-    mean = np.bincount(row, weights=weight * every) / total
-    return Counts(*between_knots(mean), mean, float(np.log(shown)), different % most, total)
+    return Counts(*between_knots(mean), mean, float(np.log(shown)), start, different % (MOST + 2), total)
 
 
 class Law(NamedTuple):
@@ -106,6 +109,7 @@ class Law(NamedTuple):
     """By knot: log a."""
     possible: Floats | None
     """By knot: logit of the share of cells that can occur; None: all can."""
+    index: float
     value: float
     """The logarithm of likelihood times prior."""
 
@@ -116,10 +120,10 @@ class Law(NamedTuple):
         return np.concatenate(parts)
 
     @classmethod
-    def of(cls, parameters: Floats, value: float) -> Law:
+    def of(cls, parameters: Floats, index: float, value: float) -> Law:
         """The law with these parameters."""
         parts = np.split(parameters, len(parameters) // len(KNOTS))
-        return cls(parts[0], parts[1], parts[2] if len(parts) > 2 else None, value)
+        return cls(parts[0], parts[1], parts[2] if len(parts) > 2 else None, index, value)
 
     def at(self, log_m: Floats) -> tuple[Floats, Floats, Floats]:
         """By forecast: log M / pi (the mean of a cell that can occur), log a and pi."""
@@ -136,49 +140,43 @@ def _between(values: Floats, place: Ints, share: Floats) -> Floats:
     return between
 
 
-def start(*, steep: bool | None = None) -> Law:
+def start(index: float = 0.0, *, steep: bool | None = None) -> Law:
     """Where a fit may start: without impossible cells (None), or with a flat or a steep share of them."""
-    if steep is None:
-        return Law(MEAN.mean, SHAPE.mean, None, -np.inf)
-    return Law(MEAN.mean, SHAPE.mean, STEEP_START if steep else np.full(len(KNOTS), POSSIBLE.level), -np.inf)
+    possible = None
+    if steep is not None:
+        possible = STEEP_START if steep else np.full(len(KNOTS), POSSIBLE.level)
+    return Law(MEAN.mean, priors(index)[1].mean, possible, index, -np.inf)
 
 
-def posterior(parameters: Floats, counts: Counts) -> tuple[float, Floats]:
+def priors(index: float) -> tuple[Prior, Prior, Prior]:
+    """The priors of mean, shape and possible share; shapes are compared by the variance M^2 (1 - index)/a they stand for."""
+    return MEAN, SHAPE._replace(level=SHAPE.level + np.log1p(-index)), POSSIBLE
+
+
+def posterior(parameters: Floats, index: float, counts: Counts) -> tuple[float, Floats]:
     """The logarithm of likelihood times prior, less a constant, and its gradient."""
     parts = np.split(parameters, len(parameters) // len(KNOTS))
     gradient = np.empty_like(parameters)
     value = law_loops.likelihood(
-        parameters, len(parts) == 3, counts.place, counts.share, counts.log_m + counts.log_shown, counts.count,
-        counts.weight, gradient,
+        parameters, index, len(parts) == 3, counts.place, counts.share, counts.log_m + counts.log_shown, counts.start,
+        counts.count, counts.weight, gradient,
     )  # fmt: skip
-    for index, (part, prior) in enumerate(zip(parts, (MEAN, SHAPE, POSSIBLE), strict=False)):
+    for place, (part, prior) in enumerate(zip(parts, priors(index), strict=False)):
         log, slope = prior.log(part)
         value += log
-        gradient[index * len(KNOTS) : (index + 1) * len(KNOTS)] += slope
+        gradient[place * len(KNOTS) : (place + 1) * len(KNOTS)] += slope
     return value, gradient
-
-
-def _spread(parameters: int) -> Floats:
-    """The covariance of the priors: the scale that the search starts with."""
-    blocks, size = np.zeros((parameters, parameters)), len(KNOTS)
-    for index, prior in enumerate((MEAN, SHAPE, POSSIBLE)[: parameters // size]):
-        part = slice(index * size, (index + 1) * size)
-        curvature = np.column_stack([-(prior.log(prior.mean + one)[1]) for one in np.eye(size)])
-        blocks[part, part] = np.linalg.inv(curvature)
-    return blocks
 
 
 def fitted(counts: Counts, start: Law) -> Law:
     """The likeliest law, searched from a start."""
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
-        value, gradient = posterior(parameters, counts)
+        value, gradient = posterior(parameters, start.index, counts)
         return -value, -gradient
 
-    found = minimize(
-        loss, start.parameters, jac=True, method="BFGS", options={"gtol": 1e-3, "maxiter": 500},
-    )  # fmt: skip
-    return Law.of(found.x, -float(found.fun) - counts.log_factorials)
+    found = minimize(loss, start.parameters, jac=True, method="BFGS", options={"gtol": 1e-3, "maxiter": 500})
+    return Law.of(found.x, start.index, -float(found.fun))
 
 
 def curvature(law: Law, counts: Counts) -> Floats:
@@ -186,7 +184,28 @@ def curvature(law: Law, counts: Counts) -> Floats:
     at, step = law.parameters, 1e-4
     columns = []
     for one in np.eye(len(at)) * step:
-        columns.append((posterior(at - one, counts)[1] - posterior(at + one, counts)[1]) / (2 * step))
+        ends = [posterior(at + side * one, law.index, counts)[1] for side in (-1, 1)]
+        columns.append((ends[0] - ends[1]) / (2 * step))
     matrix = np.column_stack(columns)
     symmetric: Floats = (matrix + matrix.T) / 2
     return symmetric
+
+
+def evidence(law: Law, curvature: Floats) -> float:
+    """The logarithm of the probability of the counts under all parameters of a law, by Laplace's method.
+
+    Directions in which the likelihood says nothing have the curvature of the prior, and cost nothing.
+    """
+    spread = np.linalg.cholesky(np.linalg.inv(_prior_curvature(len(law.parameters))))
+    gained = np.linalg.eigvalsh(spread.T @ curvature @ spread)
+    return law.value - 0.5 * float(np.log(np.maximum(gained, LEAST_CURVATURE)).sum())
+
+
+def _prior_curvature(parameters: int) -> Floats:
+    """Minus the second derivatives of the logarithm of the prior; the same for every index."""
+    size = len(KNOTS)
+    matrix = np.zeros((parameters, parameters))
+    for place, prior in enumerate(priors(0.0)[: parameters // size]):
+        part = slice(place * size, (place + 1) * size)
+        matrix[part, part] = np.column_stack([-prior.log(prior.mean + one)[1] for one in np.eye(size)])
+    return matrix

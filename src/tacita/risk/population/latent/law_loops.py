@@ -1,7 +1,8 @@
 """Compiled loops of the law of real counts around their forecast.
 
-Counts are negative binomial around the forecast, with a shape and a correction of the mean that are linear in its
-logarithm between knots; in the second form a share of the cells, likewise piecewise, is empty for good.
+The rate of a cell has the Laplace transform exp(-(a/alpha) ((1 + s M/a)^alpha - 1)): a power variance law of Hougaard,
+with mean M, shape a and index alpha below 1. Index 0 is the gamma law, 1/2 the inverse Gaussian one. Counts are Poisson
+around the rate; M and a are piecewise linear in the forecast, and a share of the cells may be empty for good.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from tacita.compiled import compiled
 
 STEEPEST = 40.0
 """Logarithms of shape and odds are kept within this of 0."""
-
-MULTIPLIED = 40
-"""Counts up to this are worked out factor by factor, which is exact for any shape."""
+GREATEST = 12.0
+"""Logarithms of means are kept below this, so that chances stay numbers wherever a search may look."""
+LEAST, ROUNDING = 1e-290, 1e-13
+"""Chances below these are not told apart, next to 0 and of what is left to 1."""
+MOST = 40
+"""Counts above this are told apart no more: all are `MOST` + 1."""
 
 
 @compiled
@@ -26,80 +30,110 @@ def within(value: float) -> float:
 
 
 @compiled
-def _log_gamma(x: float) -> float:
-    """Stirling's series, less a constant, for x of at least 40."""
-    square = x * x
-    return (x - 0.5) * np.log(x) - x + (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * square)) / square) / x
+def powers(index: float, size: int) -> Any:
+    """The coefficients of (1 - z)^(index - 1)."""
+    result = np.ones(size)
+    for j in range(1, size):
+        result[j] = result[j - 1] * (j - index) / j
+    return result
 
 
 @compiled
-def _digamma(x: float) -> float:
-    """The slope of that."""
-    square = x * x
-    return np.log(x) - 0.5 / x - (1.0 / 12.0 - (1.0 / 120.0 - 1.0 / (252.0 * square)) / square) / square
+def log_none(mean: float, shape: float, index: float) -> float:
+    """log P(0)."""
+    log_base = np.log1p(mean / shape)
+    return -shape * (log_base if index == 0.0 else np.expm1(index * log_base) / index)
 
 
 @compiled
-def log_count(count: int, mean: float, shape: float) -> tuple[float, float, float]:
-    """log P(count) of a negative binomial without the factorial; its derivatives by log mean and by log shape."""
+def chances(most: int, mean: float, shape: float, index: float, power: Any, p: Any) -> None:
+    """P(k)/P(0) for k up to `most` into the first row of `p`; derivatives by log mean and log shape below it.
+
+    From G'(z) = G(z) mean (1 + (1 - z) mean/shape)^(index - 1) of the generating function, coefficient by coefficient.
+    """
     ratio = mean / shape
-    product, logarithm, harmonic = 1.0, 0.0, 0.0
-    for i in range(min(count, MULTIPLIED)):
-        product *= shape + i
-        harmonic += 1.0 / (shape + i)
-        if product > 1e200 or product < 1e-200:
-            logarithm += np.log(product)
-            product = 1.0
-    if count > 0:
-        logarithm += np.log(product) + count * np.log(mean / (mean + shape))
-    if count > MULTIPLIED:
-        logarithm += _log_gamma(shape + count) - _log_gamma(shape + MULTIPLIED)
-        harmonic += _digamma(shape + count) - _digamma(shape + MULTIPLIED)
-    decrease = np.log1p(ratio)
-    by_mean = (count - mean) / (1.0 + ratio)
-    by_shape = shape * (harmonic - decrease + (mean - count) / (mean + shape))
-    return logarithm - shape * decrease, by_mean, by_shape
+    base = 1.0 + ratio
+    first = mean * np.exp((index - 1.0) * np.log1p(ratio))
+    step = ratio / base
+    by_mean, by_shape = 1.0 + (index - 1.0) * step, (1.0 - index) * step
+    p[0, 0], p[1, 0], p[2, 0] = 1.0, 0.0, 0.0
+    for k in range(most):
+        total, slope_mean, slope_shape, decay = 0.0, 0.0, 0.0, 1.0
+        for j in range(k + 1):
+            weight = power[j] * decay
+            decay *= step
+            moved = j / base * weight * p[0, k - j]
+            total += weight * p[0, k - j]
+            slope_mean += weight * p[1, k - j] + moved
+            slope_shape += weight * p[2, k - j] - moved
+        p[0, k + 1] = first / (k + 1) * total
+        p[1, k + 1] = first / (k + 1) * (slope_mean + by_mean * total)
+        p[2, k + 1] = first / (k + 1) * (slope_shape + by_shape * total)
+
+
+@compiled
+def _log_chance(count: int, none: float, by_mean: float, by_shape: float, p: Any) -> tuple[float, float, float]:
+    """log P(count) and its derivatives; log P(more than `MOST`) for greater counts."""
+    if count <= MOST:
+        one = p[0, count]
+        if one < LEAST:
+            return none + np.log(LEAST), by_mean, by_shape
+        return none + np.log(one), by_mean + p[1, count] / one, by_shape + p[2, count] / one
+    total = np.zeros(3)
+    for k in range(MOST + 1):
+        for row in range(3):
+            total[row] += p[row, k]
+    chance = np.exp(none)
+    rest = 1.0 - chance * total[0]
+    if rest < ROUNDING:
+        return np.log(ROUNDING), 0.0, 0.0
+    return (
+        np.log(rest),
+        -chance * (total[0] * by_mean + total[1]) / rest,
+        -chance * (total[0] * by_shape + total[2]) / rest,
+    )
 
 
 @compiled
 def likelihood(
-    parameters: Any, zeros: bool, place: Any, share: Any, log_mean: Any, count: Any, weight: Any, gradient: Any
-) -> float:
+    parameters: Any, index: float, zeros: bool, place: Any, share: Any, log_mean: Any, start: Any, count: Any,
+    weight: Any, gradient: Any,
+) -> float:  # fmt: skip
     """The log-likelihood of counts (0: cells not in the sample), and its gradient by the parameters.
 
-    `place` and `share` say by point between which knots it lies; `log_mean` is the forecast of what the sample holds.
+    `place` and `share` say by forecast between which knots it lies; `log_mean` is what of it the sample holds. The
+    counts of a forecast stand from `start` on, in ascending order.
     """
     knots = len(gradient) // (3 if zeros else 2)
-    total = 0.0
+    power, p, total = powers(index, MOST + 1), np.empty((3, MOST + 2)), 0.0
     gradient[:] = 0.0
-    for i in range(len(count)):
-        low, right = place[i], share[i]
-        left = 1.0 - right
-        mean = log_mean[i] + left * parameters[low] + right * parameters[low + 1]
-        shape = np.exp(within(left * parameters[knots + low] + right * parameters[knots + low + 1]))
+    for b in range(len(place)):
+        at, sides = place[b], (1.0 - share[b], share[b])
+        log_a = within(sides[0] * parameters[knots + at] + sides[1] * parameters[knots + at + 1])
         log_possible, impossible = 0.0, 0.0
         if zeros:
-            at = 2 * knots + low
-            odds = np.exp(-within(left * parameters[at] + right * parameters[at + 1]))
+            odds = np.exp(-within(sides[0] * parameters[2 * knots + at] + sides[1] * parameters[2 * knots + at + 1]))
             log_possible, impossible = -np.log1p(odds), odds / (1.0 + odds)
-        value, by_mean, by_shape = log_count(count[i], np.exp(mean - log_possible), shape)
-        by_zeros = impossible
-        if zeros and count[i] == 0:
-            occupied = np.exp(log_possible + value)
-            empty = impossible + occupied
-            value = np.log(empty)
-            by_mean *= occupied / empty
-            by_shape *= occupied / empty
-            by_zeros = impossible * (occupied - np.exp(log_possible)) / empty
-        elif zeros:
-            value += log_possible
-        by_zeros -= by_mean * impossible
-        total += weight[i] * value
-        gradient[low] += weight[i] * left * by_mean
-        gradient[low + 1] += weight[i] * right * by_mean
-        gradient[knots + low] += weight[i] * left * by_shape
-        gradient[knots + low + 1] += weight[i] * right * by_shape
-        if zeros:
-            gradient[at] += weight[i] * left * by_zeros
-            gradient[at + 1] += weight[i] * right * by_zeros
+        shape = np.exp(log_a)
+        log_rate = log_mean[b] + sides[0] * parameters[at] + sides[1] * parameters[at + 1] - log_possible
+        mean = np.exp(min(max(log_rate, -STEEPEST), GREATEST))
+        chances(min(count[start[b + 1] - 1], MOST), mean, shape, index, power, p)
+        none = log_none(mean, shape, index)
+        by_mean = -mean * np.exp((index - 1.0) * np.log1p(mean / shape))
+        for i in range(start[b], start[b + 1]):
+            value, slope_mean, slope_shape = _log_chance(count[i], none, by_mean, none - by_mean, p)
+            by_zeros = impossible
+            if zeros and count[i] == 0:
+                occupied = np.exp(log_possible + value)
+                empty = impossible + occupied
+                value = np.log(empty) - log_possible
+                slope_mean, slope_shape = slope_mean * occupied / empty, slope_shape * occupied / empty
+                by_zeros = impossible * (occupied - np.exp(log_possible)) / empty
+            total += weight[i] * (value + log_possible)
+            for side in range(2):
+                part = weight[i] * sides[side]
+                gradient[at + side] += part * slope_mean
+                gradient[knots + at + side] += part * slope_shape
+                if zeros:
+                    gradient[2 * knots + at + side] += part * (by_zeros - slope_mean * impossible)
     return total

@@ -33,31 +33,54 @@ class Sample(NamedTuple):
 
 
 class Population(NamedTuple):
-    """By key the distribution of F: f and a negative binomial count of others."""
+    """By key the distribution of F: f and a negative binomial count of others.
+
+    Where rates are not gamma the negative binomial has the mean and the P(0) of the others; E(1/F) is exact there too.
+    """
 
     f: Floats
     shape: Floats
     odds: Floats
+    exact: Floats | None = None
+    """By key E(1/F) and E(1/F^2), where rates are not gamma; nan where they are all the same."""
 
     @classmethod
-    def of(cls, sample: Sample, log_mean: Floats, log_shape: Floats) -> Population:
-        """F given f, for forecasts with this mean and shape; great counts speak for themselves."""
-        a = np.where((sample.f > GREATEST_COUNT) | ~sample.forecast, 0.0, np.exp(log_shape))
+    def of(cls, sample: Sample, log_mean: Floats, log_shape: Floats, index: float = 0.0) -> Population:
+        """F given f, for rates with this mean, shape and index; great counts speak for themselves."""
+        spoken = (sample.f <= GREATEST_COUNT) & sample.forecast
+        a = np.where(spoken, np.exp(log_shape), 0.0)
         rate = a * np.exp(-log_mean) + sample.shown
         # Who stands for himself alone has no others, whatever they might have answered.
         others = np.where(sample.mean_weight > 1, np.maximum(sample.mean_weight - sample.shown, 0.0), 0.0)
-        return cls(sample.f, a + sample.f, others / rate)
+        shape, odds = a + sample.f, others / rate
+        rows = np.flatnonzero(spoken & (sample.f == np.rint(sample.f)))
+        if index == 0.0 or len(rows) == 0:
+            return cls(sample.f, shape, odds)
+        found = np.full((len(shape), 4), np.nan)
+        risk_loops.power_moments(
+            rows, sample.f, sample.shown, sample.mean_weight, np.exp(log_mean), np.exp(log_shape), index, NODES,
+            NODE_WEIGHTS, True, found,
+        )  # fmt: skip
+        odds[rows] = risk_loops.odds_of(found[rows, 3], found[rows, 2])
+        shape[rows] = np.where(odds[rows] > 0, found[rows, 3] / np.maximum(odds[rows], 1e-300), shape[rows])
+        return cls(sample.f, shape, odds, found[:, :2])
 
     def moments(self, *, second: bool = True) -> tuple[Floats, Floats]:
         """E(1/F) and the variance of 1/F."""
-        both = np.zeros((len(self.f), 2))
-        few = self.f <= GREATEST_COUNT
-        risk_loops.reciprocal_moments(self.f, self.shape, self.odds, NODES, NODE_WEIGHTS, second, both)
+        both = np.full((len(self.f), 2), np.nan) if self.exact is None else self.exact.copy()
+        few = np.flatnonzero((self.f <= GREATEST_COUNT) & np.isnan(both[:, 0]))
+        if len(few):
+            some = np.zeros((len(few), 2))
+            risk_loops.reciprocal_moments(
+                self.f[few], self.shape[few], self.odds[few], NODES, NODE_WEIGHTS, second, some
+            )
+            both[few] = some
         mean, variance = both[:, 0], np.maximum(both[:, 1] - both[:, 0] ** 2, 0.0)
-        if not few.all():
-            p = 1.0 / (1.0 + self.odds[~few])
-            mean[~few] = expected_reciprocal(self.f[~few], p)
-            variance[~few] = reciprocal_variance(self.f[~few], p)
+        many = self.f > GREATEST_COUNT
+        if many.any():
+            p = 1.0 / (1.0 + self.odds[many])
+            mean[many] = expected_reciprocal(self.f[many], p)
+            variance[many] = reciprocal_variance(self.f[many], p)
         return mean, variance
 
     def at_most(self, count: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Compiled integrals of 1/F, F = f + X with X negative binomial, by Gauss' rule on a logarithmic scale."""
+"""Compiled integrals of 1/F, F = f + X, by Gauss' rule on a logarithmic scale: X negative binomial, or of a power law."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tacita.compiled import compiled
+from tacita.risk.population.latent.law_loops import log_none, powers
 
 NEGLIGIBLE = 45.0
 """The integral stops where the integrand has fallen by this many orders of e."""
@@ -46,3 +47,91 @@ def reciprocal_moments(f: Any, shape: Any, odds: Any, nodes: Any, weights: Any, 
 def _left(log_ratio: float, odds: float) -> float:
     """1 - x where 1 + odds x is the upper end times e^log_ratio."""
     return -np.expm1(log_ratio) * (1.0 + odds) / odds
+
+
+@compiled
+def _row(most: int, mean: float, shape: float, index: float, power: Any, p: Any) -> float:
+    """P(k)/P(0) for k up to `most`, without derivatives, up to a factor; the logarithm of P(0) times that factor."""
+    ratio = mean / shape
+    first = mean * np.exp((index - 1.0) * np.log1p(ratio))
+    step = ratio / (1.0 + ratio)
+    logarithm = log_none(mean, shape, index)
+    p[0] = 1.0
+    for k in range(most):
+        total, decay = 0.0, 1.0
+        for j in range(k + 1):
+            total += power[j] * decay * p[k - j]
+            decay *= step
+        p[k + 1] = first / (k + 1) * total
+        if p[k + 1] > 1e250:
+            logarithm += np.log(p[k + 1])
+            p[: k + 2] /= p[k + 1]
+    return logarithm
+
+
+@compiled
+def power_moments(
+    rows: Any, f: Any, shown: Any, mean_weight: Any, mean: Any, shape: Any, index: float, nodes: Any, weights: Any,
+    second: bool, result: Any,
+) -> None:  # fmt: skip
+    """E(1/F) and E(1/F^2) of some rows with a rate of another index than 0, and log P(F = f), E(F - f).
+
+    With s = shown + (mean weight - shown) x the integrand is (1-x)^(f-1) E(rate^f e^(-s rate)) / E(rate^f e^(-shown
+    rate)), and E(rate^f e^(-s rate)) is P(f) of a count with exposure s, times f!/s^f.
+    """
+    power, p = powers(index, 64), np.empty(64)
+    for k in rows:
+        count, exposed, others = int(f[k]), shown[k], mean_weight[k] - shown[k]
+        if others <= 0.0 or mean_weight[k] <= 1.0:
+            result[k] = np.array([1.0 / f[k], 1.0 / f[k] ** 2, 0.0, 0.0])
+            continue
+        logarithm = _row(count + 1, exposed * mean[k], shape[k], index, power, p)
+        known = np.log(p[count]) + logarithm - count * np.log(exposed)
+        rate = (count + 1) * p[count + 1] / (p[count] * exposed)
+        odds = others / (shape[k] / mean[k] + exposed)
+        logarithm = _row(count, mean_weight[k] * mean[k], shape[k], index, power, p)
+        result[k, 2] = np.log(p[count]) + logarithm - count * np.log(mean_weight[k]) - known
+        result[k, 3] = others * rate
+        whole = np.log1p(odds)
+        # The integrand falls at least as fast as at its beginning.
+        steep = rate * others / odds - 1.0 + (f[k] - 1.0) / odds
+        end = min(whole, NEGLIGIBLE / steep) if steep > 0.0 else whole
+        moments = np.zeros(2)
+        for i in range(len(nodes)):
+            # Squared distances from the upper end, as the logarithm of 1 - x has a pole there.
+            y = end * (1.0 - (1.0 - nodes[i]) ** 2)
+            log = np.log1p(-np.expm1(y) / odds) if y < 0.5 * whole else np.log(_left(y - whole, odds))
+            s = exposed + others * np.expm1(y) / odds
+            logarithm = _row(count, s * mean[k], shape[k], index, power, p)
+            value = np.exp((f[k] - 1.0) * log + np.log(p[count]) + logarithm - count * np.log(s) - known + y)
+            value *= 2.0 * (1.0 - nodes[i]) * weights[i]
+            moments[0] += value
+            moments[1] -= log * value
+        result[k, 0] = end * moments[0] / odds
+        result[k, 1] = end * moments[1] / odds
+        if count == 1:
+            # The integral of a derivative.
+            result[k, 0] = np.exp(log_none(exposed * mean[k], shape[k], index) - known) / others
+            result[k, 0] *= -np.expm1(
+                log_none(mean_weight[k] * mean[k], shape[k], index) - log_none(exposed * mean[k], shape[k], index)
+            )
+
+
+@compiled
+def odds_of(mean: Any, log_none_: Any) -> Any:
+    """The odds of negative binomial counts with this mean and logarithm of P(0): log(1 + odds)/odds = -log P(0)/mean."""
+    result = np.zeros(len(mean))
+    for k in range(len(mean)):
+        if mean[k] <= 0.0:
+            continue
+        wanted = min(max(-log_none_[k] / mean[k], 1e-12), 1.0)
+        low, high = -30.0, 40.0
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            odds = np.exp(middle)
+            if np.log1p(odds) / odds > wanted:
+                low = middle
+            else:
+                high = middle
+        result[k] = np.exp(low)
+    return result
