@@ -1,7 +1,7 @@
 """The kernels of the latent model, each against a slow and obvious twin."""
 
 from collections import Counter
-from itertools import product
+from itertools import pairwise, product
 
 import mpmath
 import numpy as np
@@ -38,11 +38,15 @@ def some_keys(size: int = 400, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("a", [1e-8, 0.7, 300.0])
 @pytest.mark.parametrize("odds", [1e-9, 1.0, 1e6])
 def test_moments_are_the_integral(f: float, a: float, odds: float) -> None:
-    mean, variance = Population(np.array([f]), np.array([a + f]), np.array([odds])).moments()
+    # Odds (w - 1)/(a/m + 1) with m = a.
+    one = Sample(np.array([f]), np.ones(1), np.array([1 + 2 * odds]), np.ones(1, dtype=bool))
+    mean, variance = Population(one, np.log([a]), np.log([a])).moments()
     with mpmath.workdps(20):
         b, s = mpmath.mpf(odds), mpmath.mpf(a) + f
         # By z = 1 - x, so that the pole of the logarithm is at 0, cut where the integrand changes its scale.
-        ends = sorted({1 - min(mpmath.mpf(1), 10**k / (b * s)) for k in (-2, -1, 0, 1, 2, 4)} | {mpmath.mpf(0), mpmath.mpf(1)})
+        ends = sorted(
+            {1 - min(mpmath.mpf(1), 10**k / (b * s)) for k in (-2, -1, 0, 1, 2, 4)} | {mpmath.mpf(0), mpmath.mpf(1)}
+        )
         first = mpmath.quad(lambda z: z ** (f - 1) * (1 + b * (1 - z)) ** -s, ends)
         second = mpmath.quad(lambda z: -mpmath.log(z) * z ** (f - 1) * (1 + b * (1 - z)) ** -s, ends)
     assert mean[0] == pytest.approx(float(first), rel=1e-11)
@@ -53,14 +57,18 @@ def test_moments_are_the_integral(f: float, a: float, odds: float) -> None:
 def test_nothing_forecast_is_benedetti_and_franconi() -> None:
     f, w = (each.ravel() for each in np.meshgrid(np.arange(1.0, 61.0), [1.0, 1.01, 3.0, 40.0, 5000.0]))
     sample = Sample(f, np.ones(len(f)), w, np.ones(len(f), dtype=bool))
-    mean, variance = Population.of(sample, np.zeros(len(f)), np.full(len(f), -40.0)).moments()
+    mean, variance = Population(sample, np.zeros(len(f)), np.full(len(f), -40.0)).moments()
     np.testing.assert_allclose(mean, expected_reciprocal(f, 1 / w), rtol=1e-12)
     np.testing.assert_allclose(variance, reciprocal_variance(f, 1 / w), rtol=1e-3, atol=1e-7)
 
 
 def test_who_stands_for_himself_only_has_risk_one_in_f() -> None:
     f = np.arange(1.0, 80.0)
-    of = Population.of(Sample(f, np.full(79, 0.9), np.ones(79), np.ones(79, dtype=bool)), np.linspace(-9, 5, 79), np.linspace(-3, 9, 79))
+    of = Population(
+        Sample(f, np.full(79, 0.9), np.ones(79), np.ones(79, dtype=bool)),
+        np.linspace(-9, 5, 79),
+        np.linspace(-3, 9, 79),
+    )
     np.testing.assert_array_equal(of.moments()[0], 1 / f)
     np.testing.assert_array_equal(of.unique(), (f == 1).astype(float))
 
@@ -71,7 +79,7 @@ def test_the_population_count_is_what_a_simulation_gives() -> None:
     rate = draws.gamma(a, m / a, 1_000_000)
     here = rate[draws.poisson(shown * rate) == f]
     F = f + draws.poisson((w - shown) * here)
-    of = Population.of(Sample(np.array([f]), np.array([shown]), np.array([w]), np.array([True])), np.log([m]), np.log([a]))
+    of = Population(Sample(np.array([f]), np.array([shown]), np.array([w]), np.array([True])), np.log([m]), np.log([a]))
     mean, variance = of.moments()
     assert mean[0] == pytest.approx((1 / F).mean(), rel=0.02)
     assert variance[0] == pytest.approx((1 / F).var(), rel=0.1)
@@ -81,23 +89,25 @@ def test_the_population_count_is_what_a_simulation_gives() -> None:
 
 def test_quantiles_of_a_mixture_by_adding_up() -> None:
     f = np.array([1.0, 1.0, 3.0, 40.0])
+    sample = Sample(f, np.ones(4), np.array([1.0, 6.0, 30.0, 3.0]), np.ones(4, dtype=bool))
     parts = [
-        (0.3, Population(f, np.array([1.2, 1.0, 4.0, 41.0]), np.array([0.0, 5.0, 50.0, 2.0]))),
-        (0.7, Population(f, np.array([2.0, 9.0, 3.1, 40.0]), np.array([1.0, 0.3, 7.0, 90.0]))),
+        (0.3, Population(sample, np.log([0.1, 2.0, 3.0, 1.0]), np.log([0.2, 3.0, 1.0, 5.0]))),
+        (0.7, Population(sample, np.log([0.2, 0.1, 1.0, 60.0]), np.log([0.2, 0.5, 0.1, 9.0]), 0.5)),
     ]
     for share in (0.01, 0.3, 0.5, 0.95):
         found = quantile(parts, share)
         for k in range(4):
             others = np.arange(10_000)
             cumulated = sum(
-                weight * nbinom.cdf(others, part.shape[k], 1 / (1 + part.odds[k])) if part.odds[k] else weight
-                for weight, part in parts
+                weight * nbinom.cdf(others, shape[k], 1 / (1 + odds[k])) if odds[k] else weight
+                for weight, (shape, odds) in ((weight, part.others) for weight, part in parts)
             )
             assert found[k] == f[k] + np.argmax(cumulated >= share)
 
 
 def test_uniques_are_those_nobody_joins() -> None:
-    of = Population(np.array([1.0, 2.0]), np.array([1.7, 2.7]), np.array([3.0, 3.0]))
+    sample = Sample(np.array([1.0, 2.0]), np.ones(2), np.array([7.0, 7.0]), np.ones(2, dtype=bool))
+    of = Population(sample, np.log([0.7, 0.7]), np.log([0.7, 0.7]))
     assert of.unique().tolist() == [pytest.approx(nbinom.pmf(0, 1.7, 0.25)), 0.0]
 
 
@@ -111,7 +121,7 @@ def some_counts(shown: float = 0.8) -> law.Counts:
 
 
 def power_law_chances(mean: float, a: float, index: float) -> np.ndarray:
-    """Chances of a Poisson count whose rate follows a power variance law, by Cauchy's formula for its generating function."""
+    """Chances of a Poisson count whose rate follows a power variance law: coefficients of its generating function."""
     z = np.exp(2j * np.pi * np.arange(1 << 15) / (1 << 15))
     base = 1 + (1 - z) * mean / a
     generating = base**-a if index == 0 else np.exp(-a / index * (base**index - 1))
@@ -130,10 +140,10 @@ def test_the_likelihood_is_the_sum_over_cells_and_its_gradient_its_slope(zeros: 
         for i in range(counts.start[b], counts.start[b + 1]):
             pi, arguments = possible[b], (0.8 * np.exp(log_mean[b]), np.exp(log_a[b]), index)
             chances = power_law_chances(*arguments)
-            if counts.count[i] > law.MOST:
+            if counts.records[i] > law.MOST:
                 chance = pi * (1 - chances[: law.MOST + 1].sum())
             else:
-                chance = pi * chances[counts.count[i]] + (1 - pi) * (counts.count[i] == 0)
+                chance = pi * chances[counts.records[i]] + (1 - pi) * (counts.records[i] == 0)
             total += counts.weight[i] * np.log(chance)
     parts = np.split(parameters, 2 + zeros)
     priors = sum(prior.log(part)[0] for prior, part in zip(law.priors(index), parts, strict=False))
@@ -161,11 +171,12 @@ def test_the_inverse_gaussian_law_by_its_density(f: int, mean: float) -> None:
     z = (np.arange(10_000) + 0.5) / 10_000
     inner = np.array([(z ** (f - 1) * np.exp(-(w - shown) * each * (1 - z))).mean() for each in rate[::20]])
     sample = Sample(np.array([float(f)]), np.array([shown]), np.array([w]), np.array([True]))
-    of = Population.of(sample, np.log([mean]), np.log([a]), 0.5)
+    of = Population(sample, np.log([mean]), np.log([a]), 0.5)
     assert of.moments()[0][0] == pytest.approx((inner * weight[::20]).sum() / weight[::20].sum(), rel=1e-4)
     others = (w - shown) * rate
-    assert of.shape[0] * of.odds[0] == pytest.approx((others * weight).sum() / weight.sum(), rel=1e-4)
-    none = -of.shape[0] * np.log1p(of.odds[0])
+    shape, odds = (each[0] for each in of.others)
+    assert shape * odds == pytest.approx((others * weight).sum() / weight.sum(), rel=1e-4)
+    none = -shape * np.log1p(odds)
     assert none == pytest.approx(np.log((np.exp(-others) * weight).sum() / weight.sum()), rel=1e-4)
 
 
@@ -173,7 +184,7 @@ def test_an_index_next_to_0_is_the_gamma_law() -> None:
     f = np.repeat([1.0, 2.0, 12.0, 40.0, 41.0], 3)
     sample = Sample(f, np.full(15, 0.9), np.full(15, 30.0), np.ones(15, dtype=bool))
     log_mean, log_a = np.tile([-6.0, 0.0, 4.0], 5), np.tile([-1.0, 0.3, 2.0], 5)
-    gamma, next_to_it = (Population.of(sample, log_mean, log_a, index) for index in (0.0, 1e-7))
+    gamma, next_to_it = (Population(sample, log_mean, log_a, index) for index in (0.0, 1e-7))
     for here, there in zip(gamma.moments(), next_to_it.moments(), strict=True):
         np.testing.assert_allclose(there, here, rtol=1e-4, atol=1e-12)
     np.testing.assert_allclose(next_to_it.unique(), gamma.unique(), rtol=1e-5)
@@ -181,7 +192,7 @@ def test_an_index_next_to_0_is_the_gamma_law() -> None:
 
 def test_pooling_keeps_cells_and_leaves_great_forecasts_out() -> None:
     pooled = law.pooled(np.array([0.01, 0.02, 9.0, 1.0]), np.array([1, 1, 3, 90]), np.array([-3.0]), np.array([7.5]), 1)
-    assert list(zip(pooled.count.tolist(), pooled.weight.tolist(), strict=True)) == [(0, 7.5), (1, 2.0), (41, 1.0)]
+    assert list(zip(pooled.records.tolist(), pooled.weight.tolist(), strict=True)) == [(0, 7.5), (1, 2.0), (41, 1.0)]
     assert pooled.log_m.tolist() == pytest.approx([-3.0, 0.015, 1.0])
     assert pooled.start.tolist() == [0, 1, 2, 3]
 
@@ -220,7 +231,8 @@ def test_curvature_is_that_of_the_value() -> None:
 
 
 def test_the_evidence_of_a_normal_likelihood_is_exact() -> None:
-    # A parameter with prior N(0, 0.5^2) of which the data say nothing costs nothing; one known 10 times as well costs log 10.
+    # A parameter with prior N(0, 0.5^2) of which the data say nothing costs nothing; one known
+    # 10 times as well costs log 10.
     matrix = law._prior_curvature(14)
     fit = law.start()._replace(value=-5.0)
     assert law.evidence(fit, matrix) == pytest.approx(-5.0)
@@ -272,7 +284,7 @@ def test_expected_counts_by_a_plain_implementation() -> None:
     counts, totals = np.zeros_like(model.shares), np.zeros_like(model.sizes)
     value = classes.class_loops.expected_counts(places, weight, model.sizes, model.shares, counts, totals)
     starts = model.layout.starts
-    parts = [model.shares[low:high] for low, high in zip(starts[:-1], starts[1:], strict=True)]
+    parts = [model.shares[low:high] for low, high in pairwise(starts)]
     codes = np.where(places >= 0, places - starts[:-1], -1)
     likelihood, plain = plain_em(codes, weight, model.sizes, parts)
     assert value == pytest.approx(likelihood, rel=1e-12)
@@ -322,9 +334,7 @@ def test_own_records_are_taken_out_as_if_they_had_not_been_counted() -> None:
     model.density_without(places, np.arange(len(places)), weight, density)
     for k in range(0, len(places), 13):
         own, totals = np.zeros_like(model.shares), np.zeros_like(model.sizes)
-        classes.class_loops.expected_counts(
-            places[[k]], weight[[k]], model.sizes, model.shares, own, totals
-        )
+        classes.class_loops.expected_counts(places[[k]], weight[[k]], model.sizes, model.shares, own, totals)
         rest = classes.maximised(
             model.layout, np.maximum(model.counts - own, 0), np.maximum(model.totals - totals, 0), model.prior,
             estimate_prior=False,

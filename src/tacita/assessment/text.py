@@ -46,7 +46,9 @@ RULES = {
 
 def screen(profile: RiskProfile) -> str:
     """The printed profile."""
-    first = [textwrap.fill(said, WIDTH, break_on_hyphens=False) for said in (headline(profile), *_verdict_sentences(profile))]
+    first = [
+        textwrap.fill(said, WIDTH, break_on_hyphens=False) for said in (headline(profile), *_verdict_sentences(profile))
+    ]
     parts = ["\n".join(first), *(_part(profile, part) for part in profile.sets)]
     parts += [_risks(profile)] if profile.sets else []
     if profile.further:

@@ -91,7 +91,9 @@ def assess(
             "sampling_fraction": sampling_fraction,
         },
     )
-    safe = given_policy(policy, {"k": k, "risk": risk, "rate": rate, "rate_at": rate_at, "household_risk": household_risk})
+    safe = given_policy(
+        policy, {"k": k, "risk": risk, "rate": rate, "rate_at": rate_at, "household_risk": household_risk}
+    )
     how: dict[str, Any] = {"original": original, "register": register, "method": method, "quantile": quantile}
     further = measures_of(pieces(measure))
     if out is not None:

@@ -108,7 +108,5 @@ def benchmark(
     >>> benchmark(people, Scenario(keys=["region"], weight="w")).found
     1
     """
-    risk = individual_risk(
-        data, scenario, model=model, method=method, quantile=quantile, keys=keys, register=register
-    )
+    risk = individual_risk(data, scenario, model=model, method=method, quantile=quantile, keys=keys, register=register)
     return Benchmark.of(risk, rule)

@@ -173,7 +173,5 @@ def household_risk(
     >>> household_risk(people, Scenario(keys=["age"], weight="w", household="hid")).risk.round(4).tolist()
     [0.2905, 0.2905, 0.1577]
     """
-    risk = individual_risk(
-        data, scenario, model=model, method=method, quantile=quantile, keys=keys, register=register
-    )
+    risk = individual_risk(data, scenario, model=model, method=method, quantile=quantile, keys=keys, register=register)
     return HouseholdRisk.of(risk, data, scenario)

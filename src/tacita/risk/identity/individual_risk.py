@@ -297,7 +297,9 @@ def risk_of_keys(
 ) -> IndividualRisk:
     """The individual risk of a file whose key table is known; worked out once where the data are remembering."""
     if model == "latent" and method == "approximate":
-        raise TacitaError("method 'approximate' is of model 'benedetti_franconi'; choose that model, or drop the method.")
+        raise TacitaError(
+            "method 'approximate' is of model 'benedetti_franconi'; choose that model, or drop the method."
+        )
     chosen = "benedetti_franconi" if method == "approximate" else (model or scenario.model)
     weights = population_weights(data, scenario) if scenario.attack == "M5" else None
     latent = latent_model_of(data, scenario, table, progress) if chosen == "latent" else None

@@ -100,9 +100,7 @@ def risk_threshold(
     given = [name for name, value in ways.items() if value is not None]
     if len(given) != 1:
         raise TacitaError(f"give one of threshold, rate and unsafe; got {' and '.join(given) or 'none'}.")
-    risk = individual_risk(
-        data, scenario, model=model, method=method, quantile=quantile, keys=keys, register=register
-    )
+    risk = individual_risk(data, scenario, model=model, method=method, quantile=quantile, keys=keys, register=register)
     curve = ThresholdCurve.of(risk)
     if threshold is not None:
         found = curve.at(threshold)

@@ -119,7 +119,7 @@ def fitted_order(rows: Rows, values: Ints, order: Ints) -> Order:
 def _fitted_factor(rows: Rows, values: Ints, key: int, before: Ints) -> Factor:
     """One key given those before it, the nearest of them first."""
     wanted = np.ascontiguousarray(rows.codes[:, key])
-    first = np.bincount(wanted, weights=rows.own, minlength=values[key])
+    first = np.bincount(wanted, weights=rows.own, minlength=values[key]).astype(np.float64)
     probability = first_shares(first, wanted, rows.own)
     context, levels = np.zeros(len(wanted), dtype=np.int64), []
     for added in before:

@@ -26,7 +26,7 @@ def _seen(start: Any, value: Any, ends: Any, context: int, wanted: int) -> float
             high = middle
     if low == last or value[low] != wanted:
         return 0.0
-    return ends[low] - (ends[low - 1] if low > first else 0.0)
+    return float(ends[low] - (ends[low - 1] if low > first else 0.0))
 
 
 @compiled
@@ -67,7 +67,7 @@ def refine(
 def draw_from(
     start: Any, value: Any, ends: Any, context: Any, factor: float, stop: Any, choose: Any, open_: Any, result: Any
 ) -> None:
-    """Draw the value of a random record of the context, where nothing is drawn yet and this level is the one to stop."""
+    """Draw the value of a random record of the context, where nothing is drawn yet and this level is where to stop."""
     for d in range(len(context)):
         s = context[d]
         if s < 0 or not open_[d]:

@@ -126,7 +126,7 @@ def smoothed(counts: Any, start: int, end: int, kernel: Any, result: Any) -> Non
 
 @compiled
 def draw_rows(uniforms: Any, sizes: Any, shares: Any, starts: Any, result: Any) -> None:
-    """Complete keys drawn from the model: the first uniform number of a row chooses the class, the others the values."""
+    """Complete keys drawn from the model: the first uniform number of a row chooses the class, others the values."""
     ends = np.cumsum(sizes)
     sums = np.empty_like(shares)
     for j in range(len(starts) - 1):

@@ -159,7 +159,8 @@ def _estimated_prior(layout: Layout, counts: Floats, by_key: Floats, drawn_to: F
     above = layout.sums((drawn_to * (digamma(counts + weighted) - digamma(weighted))).sum(axis=1))
     below = (digamma(by_key + prior[:, None]) - digamma(prior)[:, None]).sum(axis=1)
     step = np.divide(above, below, out=np.ones_like(above), where=below > 0)
-    return np.clip(prior * step, LEAST_PRIOR, GREATEST_PRIOR)
+    estimated: Floats = np.clip(prior * step, LEAST_PRIOR, GREATEST_PRIOR)
+    return estimated
 
 
 def split(model: Classes, classes: int, draws: Draws) -> Classes:

@@ -1,4 +1,4 @@
-"""The latent model of a file: risk of every record, expected re-identifications with an interval, population uniques."""
+"""The latent model of a file: risk of every record, expected re-identifications, population uniques."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tacita.random import Draws
 from tacita.risk.population.latent import law, words
 from tacita.risk.population.latent.cells import Cells
 from tacita.risk.population.latent.forecasts import ChainForecast, Repeat
-from tacita.risk.population.latent.law import GREATEST_COUNT, KNOTS, Counts, between_knots
+from tacita.risk.population.latent.law import KNOTS, Counts, between_knots
 from tacita.risk.population.latent.posterior import Population, Sample, quantile
-from tacita.risk.population.latent.selection import Fit, Selected, selected
+from tacita.risk.population.latent.selection import Fit, selected
 from tacita.risk.population.latent.weights import mean_weights
 from tacita.scenario import Scenario
 
@@ -53,7 +53,7 @@ class Component:
     def population(self, mean: float = 0.0, shape: float = 0.0) -> Population:
         """F given f; log M and log a moved by so much."""
         log_mean, log_shape, _ = self.fit.law.at(self.log_m)
-        return Population.of(self.sample, log_mean + mean, log_shape + shape, self.fit.law.index)
+        return Population(self.sample, log_mean + mean, log_shape + shape, self.fit.law.power)
 
     @cached_property
     def moments(self) -> tuple[Floats, Floats]:
@@ -133,7 +133,9 @@ class LatentModel:
     def variance(self, attack: Floats | None = None) -> float:
         """The variance of what comes out of so many attacks, uncertainty of the model included."""
         attack = self._attack(attack)
-        by_repeat = [self._of_repeat(laws, other, attack) for laws, other in zip(self.repeats, self.others, strict=True)]
+        by_repeat = [
+            self._of_repeat(laws, other, attack) for laws, other in zip(self.repeats, self.others, strict=True)
+        ]
         sums, within = (np.array(column) for column in zip(*by_repeat, strict=True))
         return float(within.mean() + sums.var(ddof=1))
 
@@ -163,9 +165,7 @@ class LatentModel:
     def _attack(self, attack: Floats | None) -> Floats:
         return self.table.records.astype(np.float64) if attack is None else attack
 
-    def _of_repeat(
-        self, laws: tuple[Component, ...], other: Component | None, attack: Floats
-    ) -> tuple[float, float]:
+    def _of_repeat(self, laws: tuple[Component, ...], other: Component | None, attack: Floats) -> tuple[float, float]:
         """The sum of risks of one repeat, and its variance."""
         sums = [math.fsum(attack * each.moments[0]) for each in laws]
         mean = sum(each.share * value for each, value in zip(laws, sums, strict=True))
@@ -176,9 +176,7 @@ class LatentModel:
         return mean, variance
 
 
-def latent_model(
-    data: Any, scenario: Scenario, keys: Any = None, progress: Progress = no_progress
-) -> LatentModel:
+def latent_model(data: Any, scenario: Scenario, keys: Any = None, progress: Progress = no_progress) -> LatentModel:
     """The latent model of a file under a scenario."""
     data = Data.of(data)
     table = key_table(data, scenario, keys)
@@ -208,8 +206,7 @@ def model_of_table(table: KeyTable, weights: Floats | None, progress: Progress =
             for each in found
         ),
         tuple(
-            None if each.other is None else Component(1.0, each.other, each.counts, sample, cells.row)
-            for each in found
+            None if each.other is None else Component(1.0, each.other, each.counts, sample, cells.row) for each in found
         ),
         sample,
     )
@@ -229,4 +226,3 @@ def sample_of(table: KeyTable, cells: Cells, weights: Floats | None) -> Sample:
         fitted, kappa = mean_weights(cells.codes, cells.row[table.row], weights)
     mean = (table.population_count + kappa * fitted[cells.row]) / (table.sample_count + kappa)
     return Sample(table.sample_count, shown, np.maximum(mean, 1.0), forecast)
-

@@ -1,9 +1,9 @@
 """How far real counts stray from their forecast, measured on the counts that the forecast has not seen.
 
-A cell with forecast m has a rate with mean M and shape a; log M - log m and log a are linear in log m between knots, so
-that keys thought rare may stray otherwise than frequent ones. An index says how the rate is distributed: gamma (0), with
-much of its weight next to 0, or laws with less there and a longer tail, the inverse Gaussian one (1/2) among them. In the
-second form a share of the cells, by log m too, has rate 0: combinations that cannot occur.
+A cell with forecast m has a rate with mean M and shape a; log M - log m and log a are linear in log m between knots,
+so that keys thought rare may stray otherwise than frequent ones. An index says how the rate is distributed: gamma (0),
+with much of its weight next to 0, or laws with less there and a longer tail, the inverse Gaussian one (1/2) among them.
+In the second form a share of the cells, by log m too, has rate 0: combinations that cannot occur.
 
 Hougaard (1986), Biometrika 73, 387-396; Hougaard, Lee and Whitmore (1997), Biometrics 53, 1225-1238.
 """
@@ -75,7 +75,7 @@ class Counts(NamedTuple):
     """Logarithm of the share of records that show all keys: the sample holds so much of the forecast."""
     start: Ints
     """By forecast where its counts begin; one more at the end."""
-    count: Ints
+    records: Ints
     weight: Floats
 
 
@@ -95,9 +95,10 @@ def pooled(log_m: Floats, count: Ints, empty_log_m: Floats, empty_weight: Floats
     bins, of_cell = np.unique(np.floor(every / BIN), return_inverse=True)
     mean = np.bincount(of_cell, weights=weight * every) / np.bincount(of_cell, weights=weight)
     different, row = np.unique(of_cell * (MOST + 2) + counts, return_inverse=True)
-    start = np.searchsorted(different // (MOST + 2), np.arange(len(bins) + 1))
-    total = np.bincount(row, weights=weight)
-    return Counts(*between_knots(mean), mean, float(np.log(shown)), start, different % (MOST + 2), total)
+    start = np.searchsorted(different // (MOST + 2), np.arange(len(bins) + 1)).astype(np.int64)
+    total = np.bincount(row, weights=weight).astype(np.float64)
+    place, share = between_knots(mean)
+    return Counts(place, share, mean, float(np.log(shown)), start, different % (MOST + 2), total)
 
 
 class Law(NamedTuple):
@@ -109,7 +110,8 @@ class Law(NamedTuple):
     """By knot: log a."""
     possible: Floats | None
     """By knot: logit of the share of cells that can occur; None: all can."""
-    index: float
+    power: float
+    """The index of the law: 0 for gamma rates."""
     value: float
     """The logarithm of likelihood times prior."""
 
@@ -149,7 +151,7 @@ def start(index: float = 0.0, *, steep: bool | None = None) -> Law:
 
 
 def priors(index: float) -> tuple[Prior, Prior, Prior]:
-    """The priors of mean, shape and possible share; shapes are compared by the variance M^2 (1 - index)/a they stand for."""
+    """The priors of mean, shape and possible share; shapes are compared by the variance, M^2 (1 - index)/a."""
     return MEAN, SHAPE._replace(level=SHAPE.level + np.log1p(-index)), POSSIBLE
 
 
@@ -159,7 +161,7 @@ def posterior(parameters: Floats, index: float, counts: Counts) -> tuple[float, 
     gradient = np.empty_like(parameters)
     value = law_loops.likelihood(
         parameters, index, len(parts) == 3, counts.place, counts.share, counts.log_m + counts.log_shown, counts.start,
-        counts.count, counts.weight, gradient,
+        counts.records, counts.weight, gradient,
     )  # fmt: skip
     for place, (part, prior) in enumerate(zip(parts, priors(index), strict=False)):
         log, slope = prior.log(part)
@@ -172,11 +174,11 @@ def fitted(counts: Counts, start: Law) -> Law:
     """The likeliest law, searched from a start."""
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
-        value, gradient = posterior(parameters, start.index, counts)
+        value, gradient = posterior(parameters, start.power, counts)
         return -value, -gradient
 
     found = minimize(loss, start.parameters, jac=True, method="BFGS", options={"gtol": 1e-3, "maxiter": 500})
-    return Law.of(found.x, start.index, -float(found.fun))
+    return Law.of(found.x, start.power, -float(found.fun))
 
 
 def curvature(law: Law, counts: Counts) -> Floats:
@@ -184,7 +186,7 @@ def curvature(law: Law, counts: Counts) -> Floats:
     at, step = law.parameters, 1e-4
     columns = []
     for one in np.eye(len(at)) * step:
-        ends = [posterior(at + side * one, law.index, counts)[1] for side in (-1, 1)]
+        ends = [posterior(at + side * one, law.power, counts)[1] for side in (-1, 1)]
         columns.append((ends[0] - ends[1]) / (2 * step))
     matrix = np.column_stack(columns)
     symmetric: Floats = (matrix + matrix.T) / 2

@@ -42,7 +42,7 @@ def powers(index: float, size: int) -> Any:
 def log_none(mean: float, shape: float, index: float) -> float:
     """log P(0)."""
     log_base = np.log1p(mean / shape)
-    return -shape * (log_base if index == 0.0 else np.expm1(index * log_base) / index)
+    return float(-shape * (log_base if index == 0.0 else np.expm1(index * log_base) / index))
 
 
 @compiled

@@ -7,18 +7,28 @@ forecast, and this is the model of Benedetti and Franconi; with a without bound 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betainc
 
-from tacita.arrays import Bools, Floats
+from tacita.arrays import Bools, Floats, Ints
 from tacita.risk.identity.negative_binomial import expected_reciprocal, reciprocal_variance
 from tacita.risk.population.latent import risk_loops
 from tacita.risk.population.latent.law import GREATEST_COUNT
 
-NODES, NODE_WEIGHTS = (part / 2 for part in np.polynomial.legendre.leggauss(40))
-NODES = NODES + 0.5
+
+def _rule(nodes: int) -> tuple[Floats, Floats]:
+    """Gauss' rule on (0, 1)."""
+    places, weights = np.polynomial.legendre.leggauss(nodes)
+    return (places + 1) / 2, weights / 2
+
+
+NODES, NODE_WEIGHTS = _rule(40)
+POWER_NODES, POWER_WEIGHTS = _rule(24)
+"""Fewer where each value of the integrand is a sum."""
 
 
 class Sample(NamedTuple):
@@ -32,67 +42,97 @@ class Sample(NamedTuple):
     """Which keys the model speaks of; of the others f alone does."""
 
 
-class Population(NamedTuple):
-    """By key the distribution of F: f and a negative binomial count of others.
+@dataclass(frozen=True, eq=False)
+class Population:
+    """By key the distribution of F, for rates with some mean, shape and index."""
 
-    Where rates are not gamma the negative binomial has the mean and the P(0) of the others; E(1/F) is exact there too.
-    """
+    sample: Sample
+    log_mean: Floats
+    log_shape: Floats
+    index: float = 0.0
 
-    f: Floats
-    shape: Floats
-    odds: Floats
-    exact: Floats | None = None
-    """By key E(1/F) and E(1/F^2), where rates are not gamma; nan where they are all the same."""
+    @property
+    def f(self) -> Floats:
+        """By key: units of the sample."""
+        return self.sample.f
 
-    @classmethod
-    def of(cls, sample: Sample, log_mean: Floats, log_shape: Floats, index: float = 0.0) -> Population:
-        """F given f, for rates with this mean, shape and index; great counts speak for themselves."""
-        spoken = (sample.f <= GREATEST_COUNT) & sample.forecast
-        a = np.where(spoken, np.exp(log_shape), 0.0)
-        rate = a * np.exp(-log_mean) + sample.shown
+    @cached_property
+    def forecast(self) -> Bools:
+        """Which keys the forecast says something of; great counts speak for themselves."""
+        return (self.f <= GREATEST_COUNT) & self.sample.forecast
+
+    @cached_property
+    def gamma(self) -> tuple[Floats, Floats]:
+        """Shape and odds of the negative binomial count of others, where rates are gamma."""
+        a = np.where(self.forecast, np.exp(self.log_shape), 0.0)
+        rate = a * np.exp(-self.log_mean) + self.sample.shown
         # Who stands for himself alone has no others, whatever they might have answered.
-        others = np.where(sample.mean_weight > 1, np.maximum(sample.mean_weight - sample.shown, 0.0), 0.0)
-        shape, odds = a + sample.f, others / rate
-        rows = np.flatnonzero(spoken & (sample.f == np.rint(sample.f)))
-        if index == 0.0 or len(rows) == 0:
-            return cls(sample.f, shape, odds)
-        found = np.full((len(shape), 4), np.nan)
-        risk_loops.power_moments(
-            rows, sample.f, sample.shown, sample.mean_weight, np.exp(log_mean), np.exp(log_shape), index, NODES,
-            NODE_WEIGHTS, True, found,
+        weight = self.sample.mean_weight
+        others = np.where(weight > 1, np.maximum(weight - self.sample.shown, 0.0), 0.0)
+        return a + self.f, others / rate
+
+    @cached_property
+    def apart(self) -> Ints:
+        """The keys whose rates are of another kind; fractions of records are left to the gamma law."""
+        none = np.empty(0, dtype=np.int64)
+        return none if self.index == 0.0 else np.flatnonzero(self.forecast & (self.f == np.rint(self.f)))
+
+    def _figures(self, *, integrals: bool, second: bool) -> Floats:
+        """Of the keys apart: E(1/F), E(1/F^2), log P(nobody else), expected others."""
+        found = np.empty((len(self.apart), 4))
+        rows = self.apart
+        risk_loops.power_figures(
+            self.f[rows], self.sample.shown[rows], self.sample.mean_weight[rows], np.exp(self.log_mean[rows]),
+            np.exp(self.log_shape[rows]), self.index, POWER_NODES, POWER_WEIGHTS, integrals, second, found,
         )  # fmt: skip
-        odds[rows] = risk_loops.odds_of(found[rows, 3], found[rows, 2])
-        shape[rows] = np.where(odds[rows] > 0, found[rows, 3] / np.maximum(odds[rows], 1e-300), shape[rows])
-        return cls(sample.f, shape, odds, found[:, :2])
+        return found
+
+    @cached_property
+    def others(self) -> tuple[Floats, Floats]:
+        """Shape and odds of a negative binomial count of others: where rates are not gamma with its mean and P(0)."""
+        shape, odds = (each.copy() for each in self.gamma)
+        if len(self.apart):
+            figures = self._figures(integrals=False, second=False)
+            matched = risk_loops.odds_of(figures[:, 3], figures[:, 2])
+            some = matched > 0
+            odds[self.apart] = matched
+            shape[self.apart[some]] = figures[some, 3] / matched[some]
+        return shape, odds
 
     def moments(self, *, second: bool = True) -> tuple[Floats, Floats]:
         """E(1/F) and the variance of 1/F."""
-        both = np.full((len(self.f), 2), np.nan) if self.exact is None else self.exact.copy()
-        few = np.flatnonzero((self.f <= GREATEST_COUNT) & np.isnan(both[:, 0]))
-        if len(few):
-            some = np.zeros((len(few), 2))
-            risk_loops.reciprocal_moments(
-                self.f[few], self.shape[few], self.odds[few], NODES, NODE_WEIGHTS, second, some
-            )
-            both[few] = some
+        few = self.f <= GREATEST_COUNT
+        few[self.apart] = False
+        both = np.zeros((len(self.f), 2))
+        both[few] = self._integrals(few, second)
+        both[self.apart] = self._figures(integrals=True, second=second)[:, :2]
         mean, variance = both[:, 0], np.maximum(both[:, 1] - both[:, 0] ** 2, 0.0)
         many = self.f > GREATEST_COUNT
         if many.any():
-            p = 1.0 / (1.0 + self.odds[many])
+            p = 1.0 / (1.0 + self.gamma[1][many])
             mean[many] = expected_reciprocal(self.f[many], p)
             variance[many] = reciprocal_variance(self.f[many], p)
         return mean, variance
 
+    def _integrals(self, some: Bools, second: bool) -> Floats:
+        """E(1/F) and E(1/F^2) where rates are gamma."""
+        shape, odds = self.gamma
+        found = np.zeros((int(some.sum()), 2))
+        risk_loops.reciprocal_moments(self.f[some], shape[some], odds[some], NODES, NODE_WEIGHTS, second, found)
+        return found
+
     def at_most(self, count: Floats) -> Floats:
         """P(F <= count)."""
+        shape, odds = self.others
         outside = np.floor(count - self.f) + 1
         here = np.maximum(outside, 1.0)
-        within: Floats = np.where(outside < 1, 0.0, betainc(self.shape, here, 1.0 / (1.0 + self.odds)))
+        within: Floats = np.where(outside < 1, 0.0, betainc(shape, here, 1.0 / (1.0 + odds)))
         return within
 
     def unique(self) -> Floats:
         """P(F = 1): 0 where f is greater."""
-        alone: Floats = np.where(self.f <= 1, np.exp(-self.shape * np.log1p(self.odds)), 0.0)
+        shape, odds = self.others
+        alone: Floats = np.where(self.f <= 1, np.exp(-shape * np.log1p(odds)), 0.0)
         return alone
 
 

@@ -1,4 +1,4 @@
-"""Compiled integrals of 1/F, F = f + X, by Gauss' rule on a logarithmic scale: X negative binomial, or of a power law."""
+"""Compiled integrals of 1/F, F = f + X, by Gauss' rule on a logarithmic scale; X is a mixture of Poisson counts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def reciprocal_moments(f: Any, shape: Any, odds: Any, nodes: Any, weights: Any, 
 @compiled
 def _left(log_ratio: float, odds: float) -> float:
     """1 - x where 1 + odds x is the upper end times e^log_ratio."""
-    return -np.expm1(log_ratio) * (1.0 + odds) / odds
+    return float(-np.expm1(log_ratio) * (1.0 + odds) / odds)
 
 
 @compiled
@@ -70,17 +70,17 @@ def _row(most: int, mean: float, shape: float, index: float, power: Any, p: Any)
 
 
 @compiled
-def power_moments(
-    rows: Any, f: Any, shown: Any, mean_weight: Any, mean: Any, shape: Any, index: float, nodes: Any, weights: Any,
-    second: bool, result: Any,
+def power_figures(
+    f: Any, shown: Any, mean_weight: Any, mean: Any, shape: Any, index: float, nodes: Any, weights: Any,
+    integrals: bool, second: bool, result: Any,
 ) -> None:  # fmt: skip
-    """E(1/F) and E(1/F^2) of some rows with a rate of another index than 0, and log P(F = f), E(F - f).
+    """E(1/F) and E(1/F^2) where rates are of another index than 0, log P(F = f), and E(F - f).
 
     With s = shown + (mean weight - shown) x the integrand is (1-x)^(f-1) E(rate^f e^(-s rate)) / E(rate^f e^(-shown
     rate)), and E(rate^f e^(-s rate)) is P(f) of a count with exposure s, times f!/s^f.
     """
     power, p = powers(index, 64), np.empty(64)
-    for k in rows:
+    for k in range(len(f)):
         count, exposed, others = int(f[k]), shown[k], mean_weight[k] - shown[k]
         if others <= 0.0 or mean_weight[k] <= 1.0:
             result[k] = np.array([1.0 / f[k], 1.0 / f[k] ** 2, 0.0, 0.0])
@@ -88,33 +88,44 @@ def power_moments(
         logarithm = _row(count + 1, exposed * mean[k], shape[k], index, power, p)
         known = np.log(p[count]) + logarithm - count * np.log(exposed)
         rate = (count + 1) * p[count + 1] / (p[count] * exposed)
-        odds = others / (shape[k] / mean[k] + exposed)
         logarithm = _row(count, mean_weight[k] * mean[k], shape[k], index, power, p)
         result[k, 2] = np.log(p[count]) + logarithm - count * np.log(mean_weight[k]) - known
         result[k, 3] = others * rate
-        whole = np.log1p(odds)
-        # The integrand falls at least as fast as at its beginning.
-        steep = rate * others / odds - 1.0 + (f[k] - 1.0) / odds
-        end = min(whole, NEGLIGIBLE / steep) if steep > 0.0 else whole
-        moments = np.zeros(2)
-        for i in range(len(nodes)):
-            # Squared distances from the upper end, as the logarithm of 1 - x has a pole there.
-            y = end * (1.0 - (1.0 - nodes[i]) ** 2)
-            log = np.log1p(-np.expm1(y) / odds) if y < 0.5 * whole else np.log(_left(y - whole, odds))
-            s = exposed + others * np.expm1(y) / odds
-            logarithm = _row(count, s * mean[k], shape[k], index, power, p)
-            value = np.exp((f[k] - 1.0) * log + np.log(p[count]) + logarithm - count * np.log(s) - known + y)
-            value *= 2.0 * (1.0 - nodes[i]) * weights[i]
-            moments[0] += value
-            moments[1] -= log * value
-        result[k, 0] = end * moments[0] / odds
-        result[k, 1] = end * moments[1] / odds
-        if count == 1:
-            # The integral of a derivative.
-            result[k, 0] = np.exp(log_none(exposed * mean[k], shape[k], index) - known) / others
-            result[k, 0] *= -np.expm1(
-                log_none(mean_weight[k] * mean[k], shape[k], index) - log_none(exposed * mean[k], shape[k], index)
+        if not integrals:
+            continue
+        if count > 1 or second:
+            _integrate(
+                k, f[k], exposed, others, mean[k], shape[k], index, rate, known, nodes, weights, power, p, result
             )
+        if count == 1:
+            # The integrand is a derivative.
+            none = log_none(exposed * mean[k], shape[k], index)
+            fallen = np.expm1(log_none(mean_weight[k] * mean[k], shape[k], index) - none)
+            result[k, 0] = -np.exp(none - known) * fallen / others
+
+
+@compiled
+def _integrate(
+    k: int, f: float, exposed: float, others: float, mean: float, shape: float, index: float, rate: float,
+    known: float, nodes: Any, weights: Any, power: Any, p: Any, result: Any,
+) -> None:  # fmt: skip
+    """Both moments of 1/F into row `k` of the result."""
+    count, odds = int(f), others / (shape / mean + exposed)
+    whole = np.log1p(odds)
+    # The integrand falls at least as fast as at its beginning.
+    steep = rate * others / odds - 1.0 + (f - 1.0) / odds
+    end = min(whole, NEGLIGIBLE / steep) if steep > 0.0 else whole
+    result[k, 0], result[k, 1] = 0.0, 0.0
+    for i in range(len(nodes)):
+        # Squared distances from the upper end, as the logarithm of 1 - x has a pole there.
+        y = end * (1.0 - (1.0 - nodes[i]) ** 2)
+        log = np.log1p(-np.expm1(y) / odds) if y < 0.5 * whole else np.log(_left(y - whole, odds))
+        s = exposed + others * np.expm1(y) / odds
+        logarithm = _row(count, s * mean, shape, index, power, p)
+        value = np.exp((f - 1.0) * log + np.log(p[count]) + logarithm - count * np.log(s) - known + y)
+        value *= 2.0 * (1.0 - nodes[i]) * weights[i] * end / odds
+        result[k, 0] += value
+        result[k, 1] -= log * value
 
 
 @compiled

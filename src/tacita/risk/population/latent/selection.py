@@ -61,9 +61,11 @@ def _laws(gamma: Law, counts: Counts) -> list[Law]:
         begin = law.start(index)
         moved = begin._replace(mean=gamma.mean, shape=gamma.shape + np.log1p(-index))
         laws.append(law.fitted(counts, moved))
-    likeliest = max(laws, key=lambda each: each.value).index
+    likeliest = max(laws, key=lambda each: each.value).power
     return laws + [
-        law.fitted(counts, law.start(index, steep=steep)) for index in sorted({0.0, likeliest}) for steep in (False, True)
+        law.fitted(counts, law.start(index, steep=steep))
+        for index in sorted({0.0, likeliest})
+        for steep in (False, True)
     ]
 
 
@@ -72,7 +74,7 @@ def _weighed(laws: list[Law], counts: Counts) -> tuple[list[Law], tuple[float, .
     different: list[Law] = []
     for each in laws:
         same = (
-            other.index == each.index
+            other.power == each.power
             and len(other.parameters) == len(each.parameters)
             and np.abs(other.parameters - each.parameters).max() < SAME
             for other in different

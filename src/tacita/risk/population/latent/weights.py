@@ -54,4 +54,5 @@ def additive(codes: Ints, count: Floats, mean: Floats, ridge: float = 1.0) -> Fl
             change = max(change, float(np.abs(step).max()))
         if change < ENOUGH * abs(level):
             break
-    return mean - rest
+    fitted: Floats = mean - rest
+    return fitted

@@ -28,7 +28,9 @@ def notes(components: Sequence[tuple[float, Component]]) -> tuple[str, ...]:
     classes = sorted({each.fit.forecast.classes for _, each in components})
     share = 100 * sum(weight * abs(each.fit.blend) for weight, each in components)
     counted = " and ".join(str(each) for each in classes)
-    return (f"F by the latent model: {counted} classes weigh {share:.0f} % of the forecast, the back-off chain the rest",)
+    return (
+        f"F by the latent model: {counted} classes weigh {share:.0f} % of the forecast, the back-off chain the rest",
+    )
 
 
 def cautions(model: LatentModel) -> Iterator[str]:
@@ -48,7 +50,7 @@ def cautions(model: LatentModel) -> Iterator[str]:
     possible = min(_possible(each) for _, each in model.components)
     if possible < 1 - MUCH:
         yield (
-            f"up to {percent(1 - possible)} of the combinations that the latent model would expect do not occur at all: "
+            f"up to {percent(1 - possible)} of the combinations that the latent model would expect do not occur: "
             f"on such files expected re-identifications were up to 10 % off, and population uniques are not safe."
         )
     if model.table.unit is not None:
