@@ -129,7 +129,7 @@ def er_cells(rows: Rows) -> tuple[str, ...]:
         number(mean(rows, LATENT, "true")),
         bias(summary(rows, USUAL)),
         bias(of_model(rows, "loglinear")),
-        f"{bias(found)} ({percent(found.sd)})",
+        bias(found) if np.isnan(found.sd) else f"{bias(found)} ({percent(found.sd)})",
         f"{_inside(rows, LATENT).sum()} of {len(rows)}",
         percent(found.width, digits=0),
     )
@@ -202,9 +202,9 @@ def main() -> None:
     done = kept(Path(sys.argv[1]))
     text = PAGE.read_text(encoding="utf-8")
     for name, table in TABLES.items():
-        mark = re.compile(rf"(<!-- accuracy: {name} -->\n\n).*?(\n\n<!-- end of table -->)", re.DOTALL)
+        mark = re.compile(rf"(<!-- accuracy: {name} -->\n).*?(\n<!-- end of table -->)", re.DOTALL)
         rows = table(done)
-        text, found = mark.subn(lambda match, rows=rows: match[1] + markdown(rows) + match[2], text)
+        text, found = mark.subn(lambda match, rows=rows: f"{match[1]}\n{markdown(rows)}\n{match[2]}", text)
         print(f"{name}: {len(rows) - 1} rows" if found else f"{name}: no such mark on the page")
     PAGE.write_text(text, encoding="utf-8")
 
