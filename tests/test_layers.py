@@ -25,6 +25,7 @@ LAYERS = [
         "formula",
         "mechanism",
         "parameters",
+        "limit",
         "progress",
         "random",
         "compile_cache",

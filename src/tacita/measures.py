@@ -20,6 +20,9 @@ from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, cast
 from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.limit import Limit
+from tacita.limit import at_least as at_least
+from tacita.limit import at_most as at_most
 from tacita.parameters import REQUIRED, Parameter, checked_options, parameter_table, parameters_of
 from tacita.progress import checked_progress
 from tacita.result import Result
@@ -127,52 +130,9 @@ P = ParamSpec("P")
 R = TypeVar("R", bound=Result)
 
 
-@dataclass(frozen=True)
-class Limit:
-    """Which figure of a result a policy can limit, and in which direction."""
-
-    figure: str
-    """The property of the result, or a method that takes options of the limit."""
-    words: str
-    """What it is in words, as `the smallest l`."""
-    least: bool
-    """Whether the limit is the least value allowed, not the greatest."""
-    void: float | Literal["records"] | None = None
-    """From which limit on every file keeps it: a number, or the number of its records; None: there is no such limit."""
-    moved_by: str = ""
-    """Which kinds of steps bring the figure within a limit, in words; empty: none is known."""
-
-    def is_void(self, limit: float, records: int) -> bool:
-        """Whether every file of so many records keeps a limit, so that it says nothing.
-
-        >>> at_most("share", "the share of records", void=1.0).is_void(1.0, records=50)
-        True
-        """
-        if self.void is None:
-            return False
-        end = records if self.void == "records" else self.void
-        return limit <= end if self.least else limit >= end
-
-    def judged(self, name: str, value: float, limit: float, kind: Literal["risk", "loss"]) -> tuple[bool, str]:
-        """Whether the limit is kept, and the verdict in words."""
-        holds = value >= limit if self.least else value <= limit
-        side = f"at {'least' if self.least else 'most'} {limit:g} is {'safe' if kind == 'risk' else 'allowed'}"
-        return bool(holds), f"{name}: {self.words} is {value:.4g}, {side}"
-
-
 def needed_text(need: str) -> str:
     """What a measure needs, in words."""
     return NEEDED.get(need, f"{need}=... in the scenario")
-
-
-def at_least(figure: str, words: str, void: float | None = None, moved_by: str = "") -> Limit:
-    """A limit that a figure must reach; every file reaches `void`, and steps that it is `moved_by` raise it."""
-    return Limit(figure, words, least=True, void=void, moved_by=moved_by)
-
-
-def at_most(figure: str, words: str, void: float | Literal["records"] | None = None, moved_by: str = "") -> Limit:
-    """A limit that a figure must not exceed; no file exceeds `void`, and steps that it is `moved_by` lower it."""
-    return Limit(figure, words, least=False, void=void, moved_by=moved_by)
 
 
 @dataclass(frozen=True)
@@ -298,20 +258,7 @@ def measure(
     def declared(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
         def measured(*args: Any, **options: Any) -> R:
-            args, options = _in_place(function, files, args, options)
-            progress = checked_progress(options.pop("progress", None))
-            chosen = options | checked_options(function, _own_options(function, options))
-            _check_required(own, chosen)
-            prepared = _prepared_arguments(files, args)
-            allow(own.name, own.expected(prepared[:files], prepared[files], chosen))
-            if reports:
-                return cast(R, cast(Any, function)(*prepared, **chosen, progress=progress))
-            progress(0.0, own.name.replace("_", " "))
-            result = cast(R, cast(Any, function)(*prepared, **chosen))
-            progress(1.0, own.name.replace("_", " "))
-            return result
-
-        reports = "progress" in inspect.signature(function).parameters
+            return cast(R, _measured(own, function, args, options))
 
         wanted = (called_for,) if isinstance(called_for, str) else called_for
         required = (needs,) if isinstance(needs, str) else needs
@@ -341,6 +288,22 @@ def measure(
         return cast(Callable[P, R], measured)
 
     return declared
+
+
+def _measured(own: Measure, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What a measure finds, after its files and options are checked; one that works in one go says that it is done."""
+    args, options = _in_place(function, own.files, args, options)
+    progress = checked_progress(options.pop("progress", None))
+    chosen = options | checked_options(function, _own_options(function, options))
+    _check_required(own, chosen)
+    prepared = _prepared_arguments(own.files, args)
+    allow(own.name, own.expected(prepared[: own.files], prepared[own.files], chosen))
+    if "progress" in inspect.signature(function).parameters:
+        return function(*prepared, **chosen, progress=progress)
+    progress(0.0, own.name.replace("_", " "))
+    result = function(*prepared, **chosen)
+    progress(1.0, own.name.replace("_", " "))
+    return result
 
 
 def _in_place(

@@ -178,14 +178,21 @@ def assess(
     not_measured += () if known is not None else tuple(_not_paired(context, further))
     not_measured += tuple(_added_records(context))
     not_measured += tuple(undeclared_units(data, known_scenario, limits, original))
-    cautions += [*_no_limit_on_sensitive(scenario, limits), *_undeclared_identifiers(data, scenario)]
-    cautions += [*void_limits(limits, scenario, len(data)), *_release_alone(data, original)]
-    if original is not None and not context.shares_records:
-        cautions.append("no released record is in the original: nothing was compared record by record.")
+    cautions += _cautions_of_the_whole(context)
     progress(1.0, "done")
     noted = tuple(dict.fromkeys(cautions))
     labels = {name: known for name in scenario.keys if (known := data.variable(name).value_labels)}
     return RiskProfile(scenario, limits, data.record, tuple(parts), household, further, not_measured, noted, labels)
+
+
+def _cautions_of_the_whole(context: Context) -> Iterator[str]:
+    """Cautions about scenario, policy and files, whatever was measured."""
+    yield from _no_limit_on_sensitive(context.scenario, context.policy)
+    yield from _undeclared_identifiers(context.data, context.scenario)
+    yield from void_limits(context.policy, context.scenario, len(context.data))
+    yield from _release_alone(context.data, context.original)
+    if context.original is not None and not context.shares_records:
+        yield "no released record is in the original: nothing was compared record by record."
 
 
 def _prepared(

@@ -64,12 +64,13 @@ def task_of(
     costs = dict(zip(names, costs_of(names, _ranks(asked.importance, data, scenario, names)), strict=True))
     limited = bool(wanted.risk) or wanted.household_risk is not None
     kept, remarks = _never_suppressed(keys, data)
+    main, first = next(iter(sets.items()))
     request = Request(
         codes=np.stack([visible_categories(data, name).codes for name in keys], axis=1),
         needs=[
             need
-            for name in sets
-            for need in _requirements(name, sets[name], keys, asked, policy, wanted, attacks[name])
+            for name, own in sets.items()
+            for need in _requirements(name, own, keys, asked, policy, wanted, attacks[name])
         ],
         costs=[costs[name] for name in keys],
         rule=scenario.missing,
@@ -80,14 +81,7 @@ def task_of(
         if limited
         else None,
         shared=_household_variables(asked, keys, data, scenario),
-        goal=_household_limit(
-            wanted.household_risk,
-            next(iter(sets.values())),
-            keys,
-            data,
-            scenario,
-            np.minimum(attacks[next(iter(sets))], 1.0),
-        ),
+        goal=_household_limit(wanted.household_risk, first, keys, data, scenario, np.minimum(attacks[main], 1.0)),
         kept=kept,
         person=person,
         weights_apart=scenario.attack == "M2",
