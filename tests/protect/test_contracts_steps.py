@@ -120,7 +120,8 @@ EXAMPLES: dict[str, tuple[Step, ...]] = {
             seconds=60,
             k=2,
         ),
-        tc.Generalise({"age": tc.Hierarchy.intervals([20, 40])}, k=2, limit=0.5, strata=["sex"], key_set="keys"),
+        tc.Generalise({"age": tc.Hierarchy.intervals([20, 40])}, k=2, limit=0.5, strata=["sex"]),
+        tc.Generalise({"marital": tc.Hierarchy.redaction()}, k=2, limit=0.5, key_set="outside"),
     ),
     "suppress": (
         tc.Suppress(),
