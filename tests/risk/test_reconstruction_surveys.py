@@ -24,8 +24,8 @@ def eusilc(reference: Any) -> tuple[Data, tc.Scenario, tc.Plan]:
     return Data.of(frame.select(columns)), scenario, plan
 
 
-def household() -> tuple[Data, tc.Scenario, tc.Plan]:
-    survey = tc.household_survey(700, population=14_000)
+def household(*, whole: bool = False) -> tuple[Data, tc.Scenario, tc.Plan]:
+    survey = tc.household_survey() if whole else tc.household_survey(700, population=14_000)
     plan = tc.Plan([tc.Recode("age", width=10), tc.TopCode("size", at=4), tc.Suppress(k=3)])
     return survey.data.without(["person"]), _without_person(survey.scenario), plan
 
@@ -34,16 +34,16 @@ def _without_person(scenario: tc.Scenario) -> tc.Scenario:
     return tc.Scenario.from_dict({name: value for name, value in scenario.to_dict().items() if name != "person"})
 
 
-def business() -> tuple[Data, tc.Scenario, tc.Plan]:
+def business(*, whole: bool = False) -> tuple[Data, tc.Scenario, tc.Plan]:
     survey = tc.business_survey()
     return survey.data, survey.scenario, tc.Plan([tc.Remove("enterprise"), tc.Suppress(k=5)])
 
 
-def accident() -> tuple[Data, tc.Scenario, tc.Plan]:
-    """The first 3,000 accidents and some of the columns: plain loops take their time."""
+def accident(*, whole: bool = False) -> tuple[Data, tc.Scenario, tc.Plan]:
+    """Some of the columns, and the first 3,000 accidents or all: plain loops take their time."""
     survey = tc.accident_survey()
     names = ["accident", "WOJW", "SEK", "P1", "P2", "P3", "P4", "P5", "P29"]
-    data = survey.data.take(np.arange(3000))
+    data = survey.data.take(np.arange(len(survey.data) if whole else 3000))
     data = data.without([name for name in data.columns if name not in names])
     return data, tc.Scenario(keys=["P1", "P2", "P3", "WOJW"], household="accident"), tc.Plan([tc.Suppress(k=3)])
 
@@ -71,25 +71,29 @@ def brute_force(original: pl.DataFrame, released: pl.DataFrame, household: str |
     return right
 
 
-SURVEYS = {"household": household, "business": business, "accident": accident}
+SURVEYS: dict[str, Any] = {"household": household, "business": business, "accident": accident}
 
 
-def survey_of(name: str, request: pytest.FixtureRequest) -> tuple[Data, tc.Scenario, tc.Plan]:
-    return eusilc(request.getfixturevalue("reference")) if name == "eusilc" else SURVEYS[name]()
+def survey_of(name: str, request: pytest.FixtureRequest, *, whole: bool = False) -> tuple[Data, tc.Scenario, tc.Plan]:
+    return eusilc(request.getfixturevalue("reference")) if name == "eusilc" else SURVEYS[name](whole=whole)
 
 
 def with_suppression(plan: tc.Plan, *, closed: bool) -> list[Any]:
     return [replace(step, closed=closed) if isinstance(step, tc.Suppress) else step for step in plan.steps]
 
 
-@pytest.mark.parametrize("closed", [False, True])
-@pytest.mark.parametrize("name", ["eusilc", *SURVEYS])
+# Plain loops take their time: all files whole with --thorough.
+CASES = [(name, closed, whole) for whole in (False, True) for name in ("eusilc", *SURVEYS) for closed in (False, True)]
+
+
+@pytest.mark.usual(case=8)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_usual_plan_gives_back_what_brute_force_gives_back(
-    name: str, closed: bool, request: pytest.FixtureRequest
+    case: tuple[str, bool, bool], request: pytest.FixtureRequest
 ) -> None:
-    data, scenario, plan = survey_of(name, request)
-    if not closed:
-        # Plain loops take their time: the whole of the large files once.
+    name, closed, whole = case
+    data, scenario, plan = survey_of(name, request, whole=whole)
+    if not closed and not whole:
         data = data.take(np.arange(min(len(data), 3000)))
     release = tc.Plan(with_suppression(plan, closed=closed)).apply(data, scenario, seed=11)
     found = tc.risk.reconstruction(data, release, scenario, threes="none")

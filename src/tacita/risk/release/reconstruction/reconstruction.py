@@ -328,7 +328,7 @@ def _declared(files: Files, scenario: Scenario) -> set[str]:
 def _is_class(files: Files, name: str, keys: Sequence[str]) -> bool:
     """Whether a column is one of classes whatever it is declared to be: many records in each, of different people."""
     codes, different = files.codes(name), files.distinct(name)
-    if codes is None or different * MOST_TOGETHER > len(files):
+    if codes is None or not 0 < different * MOST_TOGETHER <= len(files):
         return False
     for key in (each for each in keys if each in files.columns and each != name):
         own = files.codes(key)
