@@ -123,8 +123,8 @@ def closing_cells(
     """What to blank in a file so that an attack does not give suppressed cells of some columns back.
 
     Where housemates show a value it is blanked for the whole household; where another column of the record tells it,
-    that column is blanked there, unless it is the weight, an identifier, a stratum or a measurement. Where only some rows
-    were `touched` since the last time, what tells a cell there is looked for, with columns alone.
+    that column is blanked there, unless it is the weight, an identifier, a stratum or a measurement. Where only some
+    rows were `touched` since the last time, what tells a cell there is looked for, with columns alone.
     """
     cells: dict[str, Bools] = {}
     open_leaks: dict[str, None] = {}

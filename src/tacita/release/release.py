@@ -209,10 +209,10 @@ class Release:
         """Write `public/`, for publication, and `internal/`, which never leaves the office; all or nothing.
 
         public: the data in each of the formats, a codebook of what is released, the methods for those who analyse it,
-        and transition matrices of PRAM that are to be published. internal: plan, scenario, policy, rules, seed, log, checklist, and models that values were
-        drawn from; only its owner can read it. A release that does not keep its policy, or whose policy sets no limit,
-        is refused unless `accept_unsafe` gives the reason for writing it all the same: it then goes to
-        `not_for_publication/` in place of `public/`, and the reason into the log.
+        and transition matrices of PRAM that are to be published. internal: plan, scenario, policy, rules, seed, log,
+        checklist, and models that values were drawn from; only its owner can read it. A release that does not keep its
+        policy, or whose policy sets no limit, is refused unless `accept_unsafe` gives the reason for writing it all the
+        same: it then goes to `not_for_publication/` in place of `public/`, and the reason into the log.
 
         `overwrite` replaces a folder in which there is nothing but what an earlier `save` wrote.
         """
