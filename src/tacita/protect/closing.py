@@ -94,11 +94,11 @@ def closed(
                 # Under rules by which nobody hides behind another's blank, not every further blank can be made safe.
                 break
             attack, touched = min(attack, WHOLE), newly_blanked(before, cells)
-        elif touched is not None and attack != PAIRS:
-            # Nothing is told where cells were blanked of late: now everywhere. Pairs are part of what follows.
+        elif touched is not None:
+            # Nothing is told where cells were blanked of late: now everywhere.
             touched = None
         elif attack != WHOLE and not found.revealing <= left_out:
-            left_out, touched = left_out | found.revealing, None
+            left_out |= found.revealing
         elif attack == WHOLE:
             open_leaks, left_out, attack = found.open_leaks, left_out | found.revealing, THREES
             if not open_leaks:
@@ -106,7 +106,7 @@ def closed(
         elif attack == THREES:
             return cells, open_leaks
         else:
-            attack, touched = WHOLE, None
+            attack = WHOLE
     unchangeable = replace(scope, free=np.zeros_like(scope.free))
     return cells, closing_cells(data.blanked(cells), unchangeable, tuple(cells), WHOLE, left_out, progress).open_leaks
 
