@@ -33,8 +33,8 @@ KINDS = {
                            "than they were: spreads and correlations are understated."),
     "rounding": Kind("rounded", "Differences smaller than the base mean nothing, and totals need not add up to the "
                      "last digit."),
-    "suppression": Kind("suppressed in some records, where the value is missing", "Suppressed cells are missing, and not "
-                        "by chance: they belong to rare combinations. Analyses of complete records alone "
+    "suppression": Kind("suppressed in some records, where the value is missing", "Suppressed cells are missing, and "
+                        "not by chance: they belong to rare combinations. Analyses of complete records alone "
                         "under-represent rare groups; count missing as a category, or impute."),
     "noise": Kind("changed by random noise", "Means stay about right; variances are larger and correlations and slopes "
                   "weaker than they were, by what the noise adds. Single values are not true."),
