@@ -25,15 +25,15 @@ KINDS = {
     "removal": Kind("taken out of the file"),
     "recoding": Kind("recoded into coarser classes", "Analyse it by the classes that the file shows: differences "
                      "inside a class are gone."),
-    "top coding": Kind("top coded: the highest values were replaced", "The upper tail is not that of the population: "
+    "top coding": Kind("top coded, the highest values being replaced", "The upper tail is not that of the population: "
                        "use medians and quantiles below the code, or models for censored values."),
-    "bottom coding": Kind("bottom coded: the lowest values were replaced", "The lower tail is not that of the "
+    "bottom coding": Kind("bottom coded, the lowest values being replaced", "The lower tail is not that of the "
                           "population: use medians and quantiles above the code, or models for censored values."),
     "outlier coding": Kind("coded where a record lies far from all others", "Extreme values are closer to the centre "
                            "than they were: spreads and correlations are understated."),
     "rounding": Kind("rounded", "Differences smaller than the base mean nothing, and totals need not add up to the "
                      "last digit."),
-    "suppression": Kind("suppressed in some records: the value is missing", "Suppressed cells are missing values, and "
+    "suppression": Kind("suppressed in some records, where the value is missing", "Suppressed cells are missing, and "
                         "not by chance: they belong to rare combinations. Analyses of complete records alone "
                         "under-represent rare groups; count missing as a category, or impute."),
     "noise": Kind("changed by random noise", "Means stay about right; variances are larger and correlations and slopes "

@@ -206,16 +206,16 @@ class Result(ABC):
 
     def __str__(self) -> str:
         parts = [self.headline, *self.sentences(), *(table.text() for table in self.tables())]
-        return "\n".join([*parts, *(f"caution: {caution}" for caution in self._all_cautions()), *self.notes])
+        return "\n".join([*parts, *(f"caution: {caution}" for caution in self.all_cautions()), *self.notes])
 
-    def _all_cautions(self) -> list[str]:
+    def all_cautions(self) -> list[str]:
         """The cautions, and why the figures do not hold for this file unless one of them says so."""
         return list(dict.fromkeys([*self.cautions, *([self.not_valid] if self.not_valid else [])]))
 
     def _repr_html_(self) -> str:
         sentences = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences())
         tables = "".join(table.html() for table in self.tables())
-        cautions = "".join(f"<li>{html.escape(caution)}</li>" for caution in self._all_cautions())
+        cautions = "".join(f"<li>{html.escape(caution)}</li>" for caution in self.all_cautions())
         listed = f"<ul>{cautions}</ul>" if cautions else ""
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
         return f"<div><p><strong>{html.escape(self.headline)}</strong></p>{sentences}{tables}{listed}{notes}</div>"

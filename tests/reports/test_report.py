@@ -166,6 +166,20 @@ def test_a_policy_without_k_and_records_that_are_certain() -> None:
     assert "highest risk 1; 20 above 0.9" in text
 
 
+@pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
+def test_counts_of_perturbed_keys_are_no_risk(survey: tc.DemoSurvey) -> None:
+    """Neither figure nor histogram of a release whose keys were exchanged stands there as its risk."""
+    release = tc.Plan([tc.Pram(["region"], pd=0.7)]).apply(survey.data, survey.scenario, seed=1)
+    text = html.unescape(tc.report(release).html)
+    after = release.assess()
+    assert after.k_anonymity.headline not in text
+    assert after.reidentification.headline not in text
+    assert after.main.attackers.headline not in text
+    assert text.count("<b>After:</b> <span>not assessed: the key 'region' was perturbed") == 5
+    assert "<figcaption>After</figcaption>" not in text
+    assert "Figures in brackets count equal keys" in text
+
+
 def test_numeric_keys() -> None:
     firms = tc.business_survey(300)
     who = tc.Scenario(numeric_keys=["turnover"])

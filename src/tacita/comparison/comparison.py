@@ -127,12 +127,18 @@ class Comparison(Result):
         """The verdict on each release with its reasons, relations that are broken, what the brackets mean."""
         said = [f"{each.name}: {each.verdict}" for each in self.releases]
         said += [f"{each.name}: {broken}" for each in self.releases for broken in each.broken]
-        if any(tables.counts_do_not_hold(each.profile) for each in self.releases):
-            said.append(
-                "Figures in brackets count equal keys although keys or weights were perturbed: they do not measure "
-                "risk; see what an intruder links."
-            )
+        said += [self.brackets] if self.brackets else []
         return said
+
+    @property
+    def brackets(self) -> str:
+        """What figures in brackets are; empty where there are none."""
+        if not any(tables.counts_do_not_hold(each.profile) for each in self.releases):
+            return ""
+        return (
+            "Figures in brackets count equal keys although keys or weights were perturbed: they do not measure risk; "
+            "see what an intruder links."
+        )
 
     @property
     def cautions(self) -> tuple[str, ...]:

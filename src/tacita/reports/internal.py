@@ -97,13 +97,13 @@ def risk_chapter(before: Any, after: Any | None, figures: Figures, compared: Any
 
 
 def _side_by_side(compared: Any) -> list[Part]:
-    """The figures of risk before and after."""
-    parts = [Part("Side by side", tables=(titled(compared.first_screen()[0], ""),))]
+    """The figures of risk before and after; those that do not hold in brackets, and no tables of them."""
+    cautions = (compared.brackets,) if compared.brackets else ()
+    parts = [Part("Side by side", tables=(titled(compared.first_screen()[0], ""),), cautions=cautions)]
     behind = compared.risk_tables()
-    return [
-        *parts,
-        *([Part("By level of k and quantile of the risk", tables=behind, side_by_side=True)] if behind else []),
-    ]
+    if behind and not cautions:
+        parts.append(Part("By level of k and quantile of the risk", tables=behind, side_by_side=True))
+    return parts
 
 
 def _stands_here(name: str) -> bool:
@@ -123,15 +123,20 @@ def _core(before: Any, after: Any | None) -> Iterator[tuple[Result, Result | Non
 def _before_after(before: Result, after: Result | None, figures: Figures, profiles: Sequence[Any]) -> Part:
     """What a measure says of both files; the individual risk with its histogram, which shows the limit."""
     part = part_of(before if after is None else after, figures, drawn=False)
-    captions = ("",) if after is None else ("Before", "After")
+    why = profiles[-1].main.table.not_valid
     drawn: tuple[Figure, ...] = ()
     if before is profiles[0].individual:
-        for profile, words in zip(profiles, captions, strict=True):
-            drawn += figures.of(profile, caption=words)
+        for profile, words in zip(profiles, ("Before", "After"), strict=False):
+            shown = not profile.main.table.not_valid
+            drawn += figures.of(profile, caption=words if len(profiles) > 1 else "") if shown else ()
     if after is None:
         return replace(part, figures=drawn)
-    rows = (Row("", "Before:", first_upper(before.headline)), Row("", "After:", first_upper(after.headline)))
-    return replace(part, text=(), rows=rows, figures=drawn)
+    rows = [Row("", "Before:", first_upper(before.headline)), Row("", "After:", first_upper(after.headline))]
+    if why:
+        # Every one of these counts equal keys: after perturbation none is a risk, whatever its figure.
+        rows[1] = Row("open", "After:", f"not assessed: {why}")
+        part = replace(part, tables=(), folded=(), notes=())
+    return replace(part, text=(), rows=tuple(rows), figures=drawn, cautions=())
 
 
 def given_back_chapter(profile: Any, figures: Figures) -> Iterator[Chapter]:
@@ -150,6 +155,7 @@ def riskiest_chapter(profile: Any) -> Iterator[Chapter]:
             "The combinations of key values whose holders are found most easily: with how many records they share it, "
             "how many of the population are estimated to have it, and how probable a right guess is.",
             tables=(table,),
+            cautions=(profile.main.table.not_valid,) if profile.main.table.not_valid else (),
         )
         yield Chapter("Riskiest keys", (part,))
 
@@ -241,7 +247,8 @@ def map_chapter(comparison: Any, figures: Figures) -> Iterator[Chapter]:
     if len(comparison.releases) > 1:
         drawn = figures.of(comparison, "risk_utility_map")
         part = Part("", "Each release by what an intruder gains and what a researcher loses: down and to the left is "
-                    "better.", figures=drawn, tables=comparison.first_screen())  # fmt: skip
+                    "better.", figures=drawn, tables=comparison.first_screen(),
+                    cautions=(comparison.brackets,) if comparison.brackets else ())  # fmt: skip
         yield Chapter("Several releases side by side", (part,))
 
 

@@ -114,7 +114,7 @@ def part_of(result: Result, figures: Figures, title: str = "", *, drawn: bool = 
         tables=tuple(table for table in tables if len(table.rows) <= MOST_ROWS),
         folded=tuple(table for table in tables if len(table.rows) > MOST_ROWS),
         figures=figures.of(result) if drawn else (),
-        cautions=tuple(result.cautions),
+        cautions=tuple(first_upper(text) for text in result.all_cautions()),
         notes=tuple(result.notes),
     )
 
