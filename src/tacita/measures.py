@@ -20,7 +20,8 @@ from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, cast
 from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.parameters import REQUIRED, Parameter, checked_options, parameter_table, parameters_of
+from tacita.measure_arguments import check_required, in_place, own_options
+from tacita.parameters import Parameter, checked_options, parameter_table, parameters_of
 from tacita.progress import checked_progress
 from tacita.result import Result
 from tacita.scenario import Scenario, checked, with_codes
@@ -294,10 +295,10 @@ def measure(
     def declared(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
         def measured(*args: Any, **options: Any) -> R:
-            args, options = _in_place(function, files, args, options)
+            args, options = in_place(function, files, args, options)
             progress = checked_progress(options.pop("progress", None))
-            chosen = options | checked_options(function, _own_options(function, options))
-            _check_required(own, chosen)
+            chosen = options | checked_options(function, own_options(function, options))
+            check_required(function, chosen)
             prepared = _prepared_arguments(files, args)
             allow(own.name, own.expected(prepared[:files], prepared[files], chosen))
             if reports:
@@ -337,32 +338,6 @@ def measure(
         return cast(Callable[P, R], measured)
 
     return declared
-
-
-def _in_place(
-    function: Callable[..., Any], files: int, args: tuple[Any, ...], options: Mapping[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The files and the scenario by their places, though they were given by name; too few or too many are an error."""
-    places = list(inspect.signature(function).parameters)[: files + 1]
-    by_name = [name for name in places[len(args) :] if name in options]
-    given = (*args, *(options[name] for name in by_name))
-    if len(given) != len(places) or by_name != places[len(args) :]:
-        raise TacitaError(f"{function.__name__} takes {', '.join(places)}, then options by name; got {len(given)}.")
-    return given, {name: value for name, value in options.items() if name not in by_name}
-
-
-def _check_required(own: Measure, options: Mapping[str, Any]) -> None:
-    """Every option without a default is given."""
-    lacking = [each.name for each in own.parameters if each.default is REQUIRED and each.name not in options]
-    if lacking:
-        raise TacitaError(f"{own.name} must be told {check.quoted(lacking)}; pass {lacking[0]}=....")
-
-
-def _own_options(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that a measure checks itself: not progress, and not those that it passes on to another."""
-    passes_on = any(each.kind is each.VAR_KEYWORD for each in inspect.signature(function).parameters.values())
-    known = {each.name for each in parameters_of(function)}
-    return {name: value for name, value in options.items() if name != "progress" and (name in known or not passes_on)}
 
 
 def _prepared_arguments(files: int, args: tuple[Any, ...]) -> tuple[Any, ...]:
