@@ -295,20 +295,7 @@ def measure(
     def declared(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
         def measured(*args: Any, **options: Any) -> R:
-            args, options = in_place(function, files, args, options)
-            progress = checked_progress(options.pop("progress", None))
-            chosen = options | checked_options(function, own_options(function, options))
-            check_required(function, chosen)
-            prepared = _prepared_arguments(files, args)
-            allow(own.name, own.expected(prepared[:files], prepared[files], chosen))
-            if reports:
-                return cast(R, cast(Any, function)(*prepared, **chosen, progress=progress))
-            progress(0.0, own.name.replace("_", " "))
-            result = cast(R, cast(Any, function)(*prepared, **chosen))
-            progress(1.0, own.name.replace("_", " "))
-            return result
-
-        reports = "progress" in inspect.signature(function).parameters
+            return cast(R, _called(own, function, args, options))
 
         wanted = (called_for,) if isinstance(called_for, str) else called_for
         required = (needs,) if isinstance(needs, str) else needs
@@ -338,6 +325,22 @@ def measure(
         return cast(Callable[P, R], measured)
 
     return declared
+
+
+def _called(own: Measure, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What a measure's function gives for arguments of any kind, unless it would not end in reasonable time."""
+    args, options = in_place(function, own.files, args, options)
+    progress = checked_progress(options.pop("progress", None))
+    chosen = options | checked_options(function, own_options(function, options))
+    check_required(function, chosen)
+    prepared = _prepared_arguments(own.files, args)
+    allow(own.name, own.expected(prepared[: own.files], prepared[own.files], chosen))
+    if "progress" in inspect.signature(function).parameters:
+        return function(*prepared, **chosen, progress=progress)
+    progress(0.0, own.name.replace("_", " "))
+    result = function(*prepared, **chosen)
+    progress(1.0, own.name.replace("_", " "))
+    return result
 
 
 def _prepared_arguments(files: int, args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -424,11 +424,11 @@ def same(left: pl.Series, right: pl.Series) -> Bools:
     if left.dtype == pl.Object:
         # Polars compares no objects.
         return np.array([one is other for one, other in zip(left, right, strict=True)], dtype=np.bool_)
-    one, other = _alike(left, right)
+    one, other = alike(left, right)
     return one.eq_missing(other).to_numpy()
 
 
-def _alike(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
+def alike(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Two columns of one kind in one type, so that 1 is 1 whatever its width."""
     if left.dtype in (pl.String, pl.Categorical, pl.Enum):
         return left.cast(pl.String), right.cast(pl.String)
