@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, TypeGuard
 
 
 class TacitaError(ValueError):
@@ -156,7 +156,7 @@ def python_list(what: str, value: Any) -> tuple[Any, ...]:
     return tuple(python_number(each) for each in value)
 
 
-def is_list(value: Any) -> bool:
+def is_list(value: Any) -> TypeGuard[Iterable[Any]]:
     """Whether a value can be gone through; NumPy's single values say so and cannot."""
     return isinstance(value, Iterable) and getattr(value, "ndim", 1) != 0
 

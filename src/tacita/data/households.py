@@ -18,7 +18,7 @@ from tacita.arrays import Ints
 from tacita.check import TacitaError, TacitaWarning
 from tacita.data.data import Data
 from tacita.frame import files as frame_files
-from tacita.frame.rows import matching_rows
+from tacita.frame.joined_rows import matching_rows
 
 
 def join_households(households: Any, persons: Any, on: str | Sequence[str]) -> Data:
