@@ -36,7 +36,7 @@ LAYERS = [
     },
     {"frame"},
     {"frame.files"},
-    {"data", "measures", "policy", "scenario", "result", "rules"},
+    {"data", "measure_arguments", "measures", "policy", "scenario", "result", "rules"},
     {"data.demo"},
     {"keys", "trees"},
     {"distance"},

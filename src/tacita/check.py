@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, TypeGuard
 
 
 class TacitaError(ValueError):
@@ -100,7 +100,7 @@ def names(what: str, value: object) -> tuple[str, ...]:
         return ()
     if isinstance(value, str):
         value = (value,)
-    if not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
+    if not is_list(value):
         raise TacitaError(f"{what} must be a list of column names; got {given(value)}.")
     listed = tuple(value)
     if not all(isinstance(name, str) for name in listed):
@@ -147,6 +147,18 @@ def python_number(value: Any) -> Any:
     if type(value) in (str, int, float):
         return value
     return value.item() if isinstance(value, Real) and hasattr(value, "item") else value
+
+
+def python_list(what: str, value: Any) -> tuple[Any, ...]:
+    """Values in their order, NumPy's as Python's."""
+    if isinstance(value, str) or not is_list(value):
+        raise TacitaError(f"{what} must be a list of values; got {given(value)}.")
+    return tuple(python_number(each) for each in value)
+
+
+def is_list(value: Any) -> TypeGuard[Iterable[Any]]:
+    """Whether a value can be gone through; NumPy's single values say so and cannot."""
+    return isinstance(value, Iterable) and getattr(value, "ndim", 1) != 0
 
 
 def number(what: str, value: Any) -> float:

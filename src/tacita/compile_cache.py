@@ -60,6 +60,8 @@ class CacheFile(FileBase):  # type: ignore[misc]
     Numba writes the index first: if the disk is then full, it points to a file of former times.
     """
 
+    _source_stamp: str
+
     def stamp(self, function: Callable[..., Any]) -> None:
         """Take note of what the function reaches, once."""
         self._source_stamp = self._source_stamp or digest(function)

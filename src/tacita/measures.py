@@ -23,7 +23,8 @@ from tacita.data import Data
 from tacita.limit import Limit
 from tacita.limit import at_least as at_least
 from tacita.limit import at_most as at_most
-from tacita.parameters import REQUIRED, Parameter, checked_options, parameter_table, parameters_of
+from tacita.measure_arguments import check_required, in_place, own_options
+from tacita.parameters import Parameter, checked_options, parameter_table, parameters_of
 from tacita.progress import checked_progress
 from tacita.result import Result
 from tacita.scenario import Scenario, checked, with_codes
@@ -258,7 +259,7 @@ def measure(
     def declared(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
         def measured(*args: Any, **options: Any) -> R:
-            return cast(R, _measured(own, function, args, options))
+            return cast(R, _called(own, function, args, options))
 
         wanted = (called_for,) if isinstance(called_for, str) else called_for
         required = (needs,) if isinstance(needs, str) else needs
@@ -290,12 +291,12 @@ def measure(
     return declared
 
 
-def _measured(own: Measure, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """What a measure finds, after its files and options are checked; one that works in one go says that it is done."""
-    args, options = _in_place(function, own.files, args, options)
+def _called(own: Measure, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What a measure's function gives for arguments of any kind, unless it would not end in reasonable time."""
+    args, options = in_place(function, own.files, args, options)
     progress = checked_progress(options.pop("progress", None))
-    chosen = options | checked_options(function, _own_options(function, options))
-    _check_required(own, chosen)
+    chosen = options | checked_options(function, own_options(function, options))
+    check_required(function, chosen)
     prepared = _prepared_arguments(own.files, args)
     allow(own.name, own.expected(prepared[: own.files], prepared[own.files], chosen))
     if "progress" in inspect.signature(function).parameters:
@@ -304,32 +305,6 @@ def _measured(own: Measure, function: Callable[..., Any], args: tuple[Any, ...],
     result = function(*prepared, **chosen)
     progress(1.0, own.name.replace("_", " "))
     return result
-
-
-def _in_place(
-    function: Callable[..., Any], files: int, args: tuple[Any, ...], options: Mapping[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The files and the scenario by their places, though they were given by name; too few or too many are an error."""
-    places = list(inspect.signature(function).parameters)[: files + 1]
-    by_name = [name for name in places[len(args) :] if name in options]
-    given = (*args, *(options[name] for name in by_name))
-    if len(given) != len(places) or by_name != places[len(args) :]:
-        raise TacitaError(f"{function.__name__} takes {', '.join(places)}, then options by name; got {len(given)}.")
-    return given, {name: value for name, value in options.items() if name not in by_name}
-
-
-def _check_required(own: Measure, options: Mapping[str, Any]) -> None:
-    """Every option without a default is given."""
-    lacking = [each.name for each in own.parameters if each.default is REQUIRED and each.name not in options]
-    if lacking:
-        raise TacitaError(f"{own.name} must be told {check.quoted(lacking)}; pass {lacking[0]}=....")
-
-
-def _own_options(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that a measure checks itself: not progress, and not those that it passes on to another."""
-    passes_on = any(each.kind is each.VAR_KEYWORD for each in inspect.signature(function).parameters.values())
-    known = {each.name for each in parameters_of(function)}
-    return {name: value for name, value in options.items() if name != "progress" and (name in known or not passes_on)}
 
 
 def _prepared_arguments(files: int, args: tuple[Any, ...]) -> tuple[Any, ...]:

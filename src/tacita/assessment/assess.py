@@ -164,12 +164,8 @@ def assess(
     progress(0.8, "households")
     household = _household_risk(context)
     cautions += () if household is None else household.cautions
-    further, not_measured, left_out = _further_measures(
-        context, _requested_measures(measures), part(progress, 0.85, 1.0)
-    )
-    cautions += left_out
-    for result in further.values():
-        cautions += result.cautions
+    further, not_measured, noted = _further_measures(context, _requested_measures(measures), part(progress, 0.85, 1.0))
+    cautions += noted
     told = _told_keys(context, known_scenario, further)
     if told is not None:
         in_told = context._replace(data=told.data)
@@ -347,7 +343,7 @@ def _further_measures(
 ) -> tuple[dict[str, Result], tuple[Verdict, ...], list[str]]:
     """Every further measure that is called for, limited or asked for, and verdicts on those that cannot be measured.
 
-    And which were left out that nobody asked for by name, since they would take long.
+    And their cautions: also which were left out that nobody asked for by name, since they would take long.
     """
     policy = context.policy
     limited = {name: limit for name in policy.limits if (limit := policy.limit_of(name))}
@@ -376,7 +372,7 @@ def _further_measures(
         found[name] = _measured(measure, context, options, show)
     if policy.household_risk is not None and not context.scenario.household:
         not_measured.append(_not_measured(Limited("household_risk", policy.household_risk, {}), "household"))
-    return found, tuple(not_measured), left_out
+    return found, tuple(not_measured), [*left_out, *(each for result in found.values() for each in result.cautions)]
 
 
 def _not_measured(limited: Limited, lacking: str) -> Verdict:

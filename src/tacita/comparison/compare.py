@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tacita import check
 from tacita.assessment.assess import Context, assess
 from tacita.check import TacitaError
 from tacita.comparison.changed_cells import changed_cells
@@ -49,6 +50,7 @@ def compare(
     (['coarse'], False)
     """
     progress(0.0, "reading")
+    unit = None if unit is None else check.column_name("unit", unit)
     named = named_releases(releases)
     who, limits = scenario_of(scenario, named), checked_policy(_policy_of(policy, named))
     before_file = original_of(original, named)

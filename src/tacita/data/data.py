@@ -85,17 +85,13 @@ class Data:
     """What was worked out once and is used again while a file is assessed; None: nothing is kept."""
 
     def __post_init__(self) -> None:
-        if not frame.is_table(self.table):
-            raise TacitaError(
-                f"table must be a Polars table; got a {type(self.table).__name__}, pass it to Data.of(...)."
-            )
-        for name, known in check.mapping("variables", self.variables).items():
-            if not isinstance(known, Variable):
-                raise TacitaError(f"variables must be of the kind Variable(...); {name!r} is a {type(known).__name__}.")
+        if not isinstance(self.table, frame.Frame):
+            raise TacitaError(f"table must be a Polars table; got a {type(self.table).__name__}, pass it to Data.of().")
+        if not all(isinstance(known, Variable) for known in check.mapping("variables", self.variables).values()):
+            raise TacitaError("variables must be a table of names, each with a Variable(...).")
         check.columns_exist("variables", list(self.variables), self.columns)
         patterns = [name for name in self.columns if name.startswith("^") and name.endswith("$")]
-        if patterns:
-            # Polars would take it for a pattern of names, and do to other columns what is meant for this one.
+        if patterns:  # to Polars that is a pattern, which stands for other columns too
             raise TacitaError(f"names of columns must not go from ^ to $; rename {check.quoted(patterns)}.")
         for what, numbers in (("record numbers", self.numbers_of_records), ("units", self.units)):
             if numbers is not None and np.shape(numbers) != (len(self),):

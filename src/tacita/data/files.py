@@ -263,7 +263,7 @@ def _existing(path: object) -> Path:
     except OSError as error:
         raise _unreadable(file, error) from None
     hint = f"did you mean {near[0]!r}?" if near else "check the path."
-    raise TacitaError(f"{file.name} does not exist; {hint}")
+    raise TacitaError(f"{' '.join(file.name.split())} does not exist; {hint}")
 
 
 def _near_name(file: Path) -> list[str]:

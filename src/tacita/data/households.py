@@ -18,6 +18,7 @@ from tacita.arrays import Ints
 from tacita.check import TacitaError, TacitaWarning
 from tacita.data.data import Data
 from tacita.frame import files as frame_files
+from tacita.frame.joined_rows import matching_rows
 
 
 def join_households(households: Any, persons: Any, on: str | Sequence[str]) -> Data:
@@ -43,7 +44,7 @@ def join_households(households: Any, persons: Any, on: str | Sequence[str]) -> D
     names = _identifier(on, {"households": above, "persons": below})
     _check_kinds(names, above, below)
     _check_once(names, above)
-    rows = frame.matching_rows(below.table, above.table, names)
+    rows = matching_rows(below.table, above.table, names)
     lost = int((rows < 0).sum())
     if lost:
         raise TacitaError(

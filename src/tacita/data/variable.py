@@ -45,6 +45,7 @@ class Variable:
     def __post_init__(self) -> None:
         if self.scale is not None:
             check.one_of("scale", self.scale, SCALES)
+        object.__setattr__(self, "order", check.python_list("order", self.order))
         if self.order and self.scale not in (None, "ordinal"):
             raise TacitaError(f"order is for ordinal variables; got it with scale {self.scale!r}.")
         object.__setattr__(self, "missing_ranges", _ranges(self.missing_ranges))

@@ -31,11 +31,6 @@ class Coded(NamedTuple):
     values: tuple[Any, ...]
 
 
-def is_table(value: Any) -> bool:
-    """Whether a value is a table of the kind that is used inside."""
-    return isinstance(value, Frame)
-
-
 def from_native(native: Any, mixed: list[str] | None = None) -> Frame:
     """A Polars frame of any eager frame; the caller's frame is never changed.
 
@@ -297,13 +292,17 @@ def distinct(frame: Frame, name: str) -> int:
     return int((series.drop_nans() if series.dtype.is_float() else series).n_unique())
 
 
-def coded(frame: Frame, name: str) -> Coded:
-    """A column as codes into its sorted values, so that codes do not depend on the order of the records."""
+def _told_apart(frame: Frame, name: str) -> pl.Series:
+    """A column of values that can be told apart, without NaN."""
     series = frame[name]
-    if series.dtype.is_float():
-        series = series.fill_nan(None)
     if series.dtype.is_nested() or series.dtype == pl.Object:
         raise TacitaError(f"column {name!r} holds lists or objects; keys must be text, numbers or dates.")
+    return series.fill_nan(None) if series.dtype.is_float() else series
+
+
+def coded(frame: Frame, name: str) -> Coded:
+    """A column as codes into its sorted values, so that codes do not depend on the order of the records."""
+    series = _told_apart(frame, name)
     if series.dtype.is_integer():
         quick = _coded_by_range(series)
         if quick is not None:
@@ -325,11 +324,7 @@ def coded(frame: Frame, name: str) -> Coded:
 
 def groups(frame: Frame, name: str) -> tuple[Ints, int]:
     """For each record the place of its group, -1 where missing, and the number of groups; values do not matter."""
-    series = frame[name]
-    if series.dtype == pl.Object or series.dtype.is_nested():
-        raise TacitaError(f"column {name!r} holds lists or objects; groups must be told by text, numbers or dates.")
-    if series.dtype.is_float():
-        series = series.fill_nan(None)
+    series = _told_apart(frame, name)
     if series.dtype.is_integer() and series.null_count() < len(series):
         low, high = int(series.min()), int(series.max())  # type: ignore[arg-type]
         if high - low < max(1 << 22, 4 * len(series)):
@@ -386,27 +381,16 @@ def beside(left: Frame, right: Frame) -> Frame:
     return left.hstack(right.rename(renamed))
 
 
-def matching_rows(left: Frame, right: Frame, on: Sequence[str]) -> Ints:
-    """For each row of the left frame the row of the right one with the same values, -1 if there is none or one is
-    missing; the values of the right frame must differ."""
-    names = [str(place) for place in range(len(on))]
-    pairs = [_alike(left[name], right[name]) for name in on]
-    wanted = pl.DataFrame([pair[0].alias(name) for name, pair in zip(names, pairs, strict=True)])
-    offered = pl.DataFrame([pair[1].alias(name) for name, pair in zip(names, pairs, strict=True)])
-    found = wanted.join(offered.with_row_index("row"), on=names, how="left", maintain_order="left")
-    return found["row"].cast(pl.Int64).fill_null(-1).to_numpy()
-
-
 def same(left: pl.Series, right: pl.Series) -> Bools:
     """Where two columns of one kind are equal; missing equals missing."""
     if left.dtype == pl.Object:
-        # Polars compares no objects: what is not the same object is another one.
-        return np.array([one is other for one, other in zip(left.to_list(), right.to_list(), strict=True)], np.bool_)
-    one, other = _alike(left, right)
+        # Polars compares no objects.
+        return np.array([one is other for one, other in zip(left, right, strict=True)], dtype=np.bool_)
+    one, other = alike(left, right)
     return one.eq_missing(other).to_numpy()
 
 
-def _alike(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
+def alike(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Two columns of one kind in one type, so that 1 is 1 whatever its width."""
     if left.dtype in (pl.String, pl.Categorical, pl.Enum):
         return left.cast(pl.String), right.cast(pl.String)

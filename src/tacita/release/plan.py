@@ -42,7 +42,7 @@ class Plan(Declared):
     """The steps, in the order in which they are applied."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.steps, Step | Iterable):
+        if not isinstance(self.steps, Step) and not check.is_list(self.steps):
             raise TacitaError(f"a plan is a list of steps, as Plan([Suppress()]); got {type(self.steps).__name__}.")
         steps = (self.steps,) if isinstance(self.steps, Step) else tuple(self.steps)
         wrong = [each for each in steps if not isinstance(each, Step)]

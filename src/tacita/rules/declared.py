@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -243,7 +243,7 @@ class Rules(Declared):
 
     def __post_init__(self) -> None:
         one = isinstance(self.rules, str | Rule | Mapping)
-        if not one and not isinstance(self.rules, Iterable):
+        if not one and not check.is_list(self.rules):
             raise TacitaError(f"rules must be a list of rules, as ['income >= 0']; got {check.given(self.rules)}.")
         listed = [self.rules] if one else list(self.rules)
         object.__setattr__(self, "rules", tuple(rule_of(each) for each in listed))

@@ -119,7 +119,7 @@ def _meets(tables: Tables, unit: int, missing: int, needed: Ints, k: Ints, facto
 def _work_of_all(tables: Tables) -> int:
     """How many sets of keys may be looked up in the tables, in all patterns, before `all_counts` is less work."""
     keys = tables.codes.shape[1]
-    return keys * (len(tables.shown) + len(tables.first)) // 8
+    return int(keys * (len(tables.shown) + len(tables.first)) // 8)
 
 
 @compiled

@@ -87,7 +87,7 @@ def _with_interval(mean: Floats, total: Floats, freedom: Floats, adjusted: Bools
 def _table(what: str, given: Any) -> Floats:
     try:
         table = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TacitaError(f"{what} must be numbers, one row per copy.") from None
     if table.ndim == 0 or not np.isfinite(table).all():
         raise TacitaError(f"{what} must be numbers that are not missing, one row per copy.")

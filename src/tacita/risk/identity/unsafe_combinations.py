@@ -247,7 +247,7 @@ def unsafe_combinations(
     """
     if sum(given is not None for given in (largest, levels, tables)) > 1:
         raise TacitaError("give one of largest, levels and tables.")
-    for each in threshold if isinstance(threshold, Iterable) else (threshold,):
+    for each in threshold if check.is_list(threshold) else (threshold,):
         check.whole("threshold", each, 0)
     if tables is not None:
         if not isinstance(tables, Mapping):
@@ -277,13 +277,13 @@ def _table(names: Any) -> tuple[str, ...]:
 
 
 def _one(threshold: int | Iterable[int]) -> int:
-    if not isinstance(threshold, Iterable):
+    if not check.is_list(threshold):
         return check.whole("threshold", threshold, 0)
     raise TacitaError("levels take one threshold for all tables; got several.")
 
 
 def _per_size(threshold: int | Iterable[int], size: int) -> list[int]:
-    limits = list(threshold) if isinstance(threshold, Iterable) else [threshold] * size
+    limits = list(threshold) if check.is_list(threshold) else [threshold] * size
     if len(limits) < size:
         raise TacitaError(f"give one threshold, or one for each of the {size} sizes; got {len(limits)}.")
     return [check.whole("threshold", each, 0) for each in limits]
