@@ -42,7 +42,7 @@ check: $(INSTALLED)  ## style and types
 	$(BIN)/ruff format --check src tests benchmarks fuzz
 	$(BIN)/mypy
 
-bench: $(INSTALLED)  ## times, memory, growth with n, ratios to rivals; coverage of the intervals
+bench: $(INSTALLED)  ## times, memory, growth with n, ratios to rivals; models of risk against known populations
 	$(BIN)/python benchmarks/run.py
 
 docs: $(INSTALLED)  ## the documentation, in site/
@@ -51,4 +51,4 @@ docs: $(INSTALLED)  ## the documentation, in site/
 	@echo "the documentation is in site/index.html"
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) .venv-pycanon demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-pycanon .venv-populations demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""Run the benchmarks: times, memory, growth with the number of records, ratios to rivals, coverage of the intervals.
+"""Run the benchmarks: times, memory, growth with the number of records, ratios to rivals, accuracy.
 
 `python benchmarks/run.py` runs all of them, `python benchmarks/run.py assessment` one; `--quick` takes smaller sizes.
 """
