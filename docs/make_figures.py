@@ -79,7 +79,8 @@ def variants() -> dict[str, Any]:
 def usual_plan(survey: Any) -> Any:
     """What the usual plan gives back of the household survey, as its page has it."""
     scenario = tc.Scenario(keys=["region", "sex", "age", "citizenship"], weight="weight", household="household")
-    suppress = tc.Suppress(k=3, importance={"sex": 1, "age": 2, "citizenship": 3, "region": 4})
+    importance = {"sex": 1, "age": 2, "citizenship": 3, "region": 4}
+    suppress = tc.Suppress(k=3, importance=importance, closed=False)
     plan = tc.Plan([tc.Recode("age", width=5), tc.TopCode("size", at=4), suppress])
     return tc.risk.reconstruction(survey.data, plan.apply(survey.data, scenario), scenario)
 
