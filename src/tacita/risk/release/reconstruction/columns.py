@@ -70,7 +70,8 @@ def tally(group: Ints, value: Ints, codes: int) -> Tally:
         table = np.bincount(combined)
         cell = np.flatnonzero(table)
         return _tally_of_cells(cell, table[cell], codes)
-    return _tally_of_cells(*np.unique(combined, return_counts=True), codes)
+    cell, count = np.unique(combined, return_counts=True)
+    return _tally_of_cells(cell, count, codes)
 
 
 def tally_of_groups(key: Ints, place: Places, keys: Ints, protected: Protected, shown: Ints | None = None) -> Tally:
