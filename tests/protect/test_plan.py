@@ -542,7 +542,7 @@ def test_what_analysts_may_know_lies_beside_the_data(tmp_path: Path) -> None:
             tc.Pram("citizenship", strata="region"),
             tc.Round("size", base=2),
             tc.Remove(["person", "size"]),
-            tc.Sample(share=0.9),
+            tc.Sample(fraction=0.9),
         ]
     )
     seed = 0x1234567890ABCDEF1234567890ABCDEF

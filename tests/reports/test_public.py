@@ -43,11 +43,11 @@ PLANS = {
     "removed": [tc.Remove(["job", "town", "income"])],
     "grouped": [
         tc.GroupRare(["job", "town"], least=2),
-        tc.TopCode("income", share=0.9, value="mean"),
+        tc.TopCode("income", share=0.1, value="mean"),
         tc.RoundWeights(),
     ],
     "averaged": [tc.Suppress(k=3), tc.Microaggregate(["income"], k=5), tc.RandomOrder()],
-    "synthetic": [tc.Remove(["job", "town"]), tc.Noise(["income"], 0.5), tc.TopCode("income", share=0.8)],
+    "synthetic": [tc.Remove(["job", "town"]), tc.Noise(["income"], 0.5), tc.TopCode("income", share=0.2)],
 }
 
 

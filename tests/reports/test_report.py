@@ -22,7 +22,7 @@ PLAN = tc.Plan(
     [
         tc.Recode("age", width=20),
         tc.GroupRare(["citizenship"], least=30),
-        tc.GroupRare(["status"], share=0.1),
+        tc.GroupRare(["status"], least_share=0.1),
         tc.NewIdentifiers(),
         tc.RandomOrder("households"),
         tc.RoundWeights(digits=1),
