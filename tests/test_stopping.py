@@ -65,7 +65,7 @@ def test_nothing_from_a_file_controls_the_terminal(run: Run, tmp_path: Path) -> 
     assert shown("a\nb\tc\x1b[31m\x07\x9b\u202e\r") == "a\nb\tc\\x1b[31m\\x07\\x9b\\u202e\\r"
     (tmp_path / "in.csv").write_text("a\x1b]0;title\x07,b\n" + "1,2\n" * 50)
     (tmp_path / "plan.toml").write_text(
-        'format = 1\n[[plan.step]]\nstep = "round"\nvariables = ["b"]\nbase = 5\nlabel = "\\u001b[31mred[/]"\n'
+        'format = 1\n[[plan.steps]]\nstep = "round"\nvariables = ["b"]\nbase = 5\nlabel = "\\u001b[31mred[/]"\n'
     )
     told = [
         run("describe", tmp_path / "in.csv"),
@@ -75,4 +75,4 @@ def test_nothing_from_a_file_controls_the_terminal(run: Run, tmp_path: Path) -> 
     for _, out, err in told:
         assert "\x1b" not in out + err
         assert "\x07" not in out + err
-    assert "\\x1b[31mred[/]" in told[1][1]
+    assert "\\x1b[31mred[/]" in told[1][1] + told[1][2]

@@ -282,7 +282,7 @@ def _one(threshold: int | Iterable[int]) -> int:
     raise TacitaError("levels take one threshold for all tables; got several.")
 
 
-def _per_size(threshold: int | Iterable[int], size: int) -> list[int]:
+def _per_size(threshold: Any, size: int) -> list[int]:
     limits = list(threshold) if check.is_list(threshold) else [threshold] * size
     if len(limits) < size:
         raise TacitaError(f"give one threshold, or one for each of the {size} sizes; got {len(limits)}.")
