@@ -13,7 +13,7 @@ import pytest
 import tacita as tc
 
 ROOT = Path(tc.__file__).parent
-MOST_MODULES = 22
+MOST_MODULES = 27
 KEYS = ("region", "sex", "age", "work")
 
 
