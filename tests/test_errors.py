@@ -299,5 +299,5 @@ def test_describe_shows_scales_and_no_values(run: Run) -> None:
     code, out, err = run("describe", "s.csv")
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == "6 records, 5 variables"
-    assert out.splitlines()[4].split() == ["region", "nominal", "(inferred)", "2", "1"]
+    assert out.splitlines()[4].split() == ["region", "nominal", "(inferred)", "2", "1", "text"]
     assert "north" not in out
