@@ -287,10 +287,10 @@ def test_odd_column_names_work(run: Run, name: str) -> None:
 
 
 def test_a_scenario_must_be_one() -> None:
-    message = "scenario must be a Scenario; got dict, pass Scenario(keys=[...]) or Scenario.load(path)."
+    message = "scenario must be a Scenario; got list, pass Scenario(keys=[...]) or the path of a file 'scenario.toml'."
     for measure in (tc.assess, tc.risk.k_anonymity, tc.risk.individual_risk):
         with pytest.raises(tc.TacitaError) as error:
-            measure(pl.DataFrame({"sex": ["f"]}), {"keys": ["sex"]})  # type: ignore[operator]
+            measure(pl.DataFrame({"sex": ["f"]}), ["sex"])  # type: ignore[operator]
         assert str(error.value) == message
 
 

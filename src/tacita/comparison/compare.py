@@ -75,16 +75,14 @@ def _policy_of(policy: Policy | None, named: Mapping[str, Any]) -> Policy | None
 
 def _asked(measures: Any) -> dict[str, dict[str, Any]]:
     """The measures asked for with their options; of two files, since others are part of the assessment."""
-    if isinstance(measures, str):
-        measures = (measures,)
-    named = dict(measures) if isinstance(measures, Mapping) else {name: {} for name in measures}
-    for name in named:
+    named = measures if isinstance(measures, Mapping) else dict.fromkeys(check.names("measures", measures))
+    for name in check.mapping("measures", named):
         check_measure_name("measures", name)
         if find(name).files != 2:
             raise TacitaError(
                 f"{name} is a measure of one file; a comparison takes measures of two, assess the others."
             )
-    return {name: dict(options or {}) for name, options in named.items()}
+    return {name: check.mapping(f"options of {name}", options or {}) for name, options in named.items()}
 
 
 def _compared(

@@ -70,6 +70,8 @@ def business_survey(
     >>> survey.scenario.numeric_keys
     ('turnover', 'employees', 'exports', 'rd_expenditure')
     """
+    if not isinstance(exporters, bool):
+        raise TacitaError(f"exporters must be true or false; got {check.given(exporters)}.")
     size = _size("size", size)
     population = None if population is None else _size("population", population)
     everything = business.population(

@@ -71,7 +71,7 @@ def _mechanisms(source: Any) -> Iterable[Mapping[str, Any]]:
         return [mechanism for change in changes for mechanism in change.mechanisms]
     if isinstance(source, str | Path):
         return _of_file(Path(source))
-    if isinstance(source, Iterable) and not isinstance(source, Mapping):
+    if check.is_list(source) and not isinstance(source, Mapping):
         listed = [each.to_dict() if isinstance(each, Mechanism) else each for each in source]
         if all(isinstance(each, Mapping) for each in listed):
             return listed
