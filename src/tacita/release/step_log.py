@@ -102,7 +102,7 @@ def changes(before: Data, after: Data, step: Step, made: Applied) -> Changes:
     removed, added = len(before) - len(was), len(after) - len(now)
     same = np.array_equal(was, now) and not removed and not added
     left, right = (before, after) if same else (before.take(was), after.take(now))
-    cells, suppressed, touched = _cells(left, right)
+    cells, suppressed, touched = _cells(left, right, made.renewed)
     return Changes(
         label=step.label,
         step=str(step),
@@ -124,14 +124,19 @@ def changes(before: Data, after: Data, step: Step, made: Applied) -> Changes:
     )
 
 
-def _cells(left: Data, right: Data) -> tuple[dict[str, int], dict[str, int], Bools]:
-    """By variable: cells that differ and cells that were blanked; by record: whether one differs."""
+def _cells(left: Data, right: Data, renewed: tuple[str, ...]) -> tuple[dict[str, int], dict[str, int], Bools]:
+    """By variable: cells that differ and cells that were blanked; by record: whether one differs.
+
+    A number that was drawn anew is another one, even where it is by chance the one that was there.
+    """
     cells: dict[str, int] = {}
     suppressed: dict[str, int] = {}
     touched = np.zeros(len(left), dtype=np.bool_)
     for name in left.columns:
         if name in right.columns:
             differs = frame.different(left.table[name], right.table[name])
+            if name in renewed:
+                differs = differs | ~frame.missing(right.table, name)
             if differs.any():
                 cells[name] = int(differs.sum())
                 touched |= differs
