@@ -152,6 +152,12 @@ class LatentModel:
         """tau_1: how many sample uniques are expected to be unique in the population."""
         return math.fsum(self.table.records * self.unique)
 
+    @property
+    def matched_uniques(self) -> float:
+        """tau_2: how many sample uniques are expected to be matched correctly if all are tried."""
+        alone = self.table.sample_count <= 1
+        return math.fsum((self.table.records * self.risk)[alone])
+
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """How many classes were chosen, and how much of the chain."""
