@@ -133,8 +133,8 @@ class Reidentification(Result):
         said = []
         if self.population_uniques is not None and self.matched_uniques is not None and self.sample_uniques:
             said.append(
-                f"{number(self.population_uniques)} of {self.sample_uniques:,} sample uniques are expected to be unique "
-                f"in the population, and {number(self.matched_uniques)} to be matched correctly if all are tried"
+                f"{number(self.population_uniques)} of {self.sample_uniques:,} sample uniques are expected to be "
+                f"unique in the population, and {number(self.matched_uniques)} to be matched correctly if all are tried"
             )
         other = f"{number(self.benedetti_franconi)} by the model of Benedetti and Franconi"
         if self.interval[0] <= self.benedetti_franconi <= self.interval[1] or self.quantile is not None:
