@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from tacita import check
+from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.mechanism import Mechanism
@@ -19,8 +20,9 @@ from tacita.protect.closing import Cells, Scope, added, closed, closing_remarks,
 from tacita.protect.only import chosen_records, unknown_numbers
 from tacita.protect.shapes import NAMES_BY_KEY, RANKS, RISK_LIMIT, SIZES
 from tacita.protect.step import Applied, CellStep, Context, present
+from tacita.protect.suppress.latent_limits import ROUNDS, Refitted, multiples
 from tacita.protect.suppress.local_suppression import Suppression, suppress
-from tacita.protect.suppress.task import Task, check_keys, task_of
+from tacita.protect.suppress.task import Task, check_keys, limit_of, task_of
 from tacita.scenario import Scenario
 
 
@@ -84,14 +86,44 @@ class Suppress(CellStep):
         return True
 
     def apply(self, data: Data, context: Context) -> Applied:
-        """The data with cells suppressed."""
+        """The data with cells suppressed; to a limit by the latent model as often as it takes, at most four times."""
+        limit = limit_of("risk", self.risk, context.policy)
+        kept = {} if limit is None and self.household_risk is None else multiples(data, context.scenario)
+        kept = {name: kept[name] for name in self.key_sets or kept if name in kept}
+        applied = self._suppressed(data, context, kept)
+        if limit is None or not kept:
+            return applied
+        raised = kept
+        for turn in range(ROUNDS + 1):
+            left = {name: self._refitted(name, applied.data, context, each) for name, each in kept.items()}
+            if turn == ROUNDS or not any(each.above.any() for each in left.values()):
+                break
+            raised = {name: np.maximum(raised[name], left[name].multiple) for name in raised}
+            applied = self._suppressed(data, context, raised)
+        said = [each.remark(name, self._limit_on(name, context)) for name, each in left.items()]
+        return applied._replace(remarks=(*applied.remarks, *said))
+
+    def _limit_on(self, name: str, context: Context) -> float:
+        """The greatest individual risk on a key set."""
+        own = context.scenario.sets[name].risk
+        asked = limit_of("risk", self.risk, context.policy)
+        assert asked is not None
+        return own if self.risk is True and own is not None else asked
+
+    def _refitted(self, name: str, made: Data, context: Context, kept: Floats) -> Refitted:
+        keys = context.scenario.sets[name].keys
+        return Refitted.of(made, context.scenario, keys, kept, self._limit_on(name, context))
+
+    def _suppressed(self, data: Data, context: Context, kept: Mapping[str, Floats]) -> Applied:
+        """The data with cells suppressed; `kept`: by key set and record how much riskier than f and weights say."""
         # By record number, so that the order of the file does not matter.
         order = np.argsort(data.record, kind="stable")
         ordered = data if (np.diff(order) == 1).all() else data.take(order)
         free = None
         if self.only is not None:
             free = chosen_records(self.only, ordered, context.scenario, context.policy, context.original)
-        task = task_of(self, ordered, context.scenario, context.policy, free)
+        risks = {name: each[order] for name, each in kept.items()}
+        task = task_of(self, ordered, context.scenario, context.policy, free, risks)
         self._check_ghosts(task, data, context.scenario)
         progress = rising(context.progress)
         found = suppress(task.request, part(progress, 0.0, 0.5) if self.closed else progress)

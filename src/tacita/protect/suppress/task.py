@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tacita.protect.suppress.suppress import Suppress
 
 MAIN = "keys"
+NO_MULTIPLES: Mapping[str, Floats] = {}
 
 
 class Task(NamedTuple):
@@ -42,9 +43,19 @@ class Task(NamedTuple):
     remarks: tuple[str, ...]
 
 
-def task_of(asked: Suppress, data: Data, scenario: Scenario, policy: Policy, free: Bools | None) -> Task:
-    """The suppression of a file, in which only some records may be changed; the file is in the order of its numbers."""
-    risk, household_risk = (_limit(name, getattr(asked, name), policy) for name in ("risk", "household_risk"))
+def task_of(
+    asked: Suppress,
+    data: Data,
+    scenario: Scenario,
+    policy: Policy,
+    free: Bools | None,
+    multiples: Mapping[str, Floats] = NO_MULTIPLES,
+) -> Task:
+    """The suppression of a file, in which only some records may be changed; the file is in the order of its numbers.
+
+    `multiples` are by key set and record how much riskier a record is than f and weights say.
+    """
+    risk, household_risk = (limit_of(name, getattr(asked, name), policy) for name in ("risk", "household_risk"))
     sets = _key_sets(asked, scenario)
     strata = scenario.strata if asked.strata is None else asked.strata
     check.columns_exist("strata", strata, data.columns)
@@ -57,12 +68,15 @@ def task_of(asked: Suppress, data: Data, scenario: Scenario, policy: Policy, fre
     person = repeated_units(data, scenario)
     units = len(data) if person is None else int(person.max()) + 1
     attack = attack_probabilities(scenario, len(data), units, weights)
+    attacks = {name: attack * multiples.get(name, 1.0) for name in sets}
     costs = dict(zip(names, costs_of(names, _ranks(asked.importance, data, scenario, names)), strict=True))
     limited = risk is not None or household_risk is not None
     kept, remarks = _never_suppressed(keys, data)
     request = Request(
         codes=np.stack([visible_categories(data, name).codes for name in keys], axis=1),
-        needs=[need for name in sets for need in _requirements(name, sets[name], keys, asked, policy, risk, attack)],
+        needs=[
+            need for name in sets for need in _requirements(name, sets[name], keys, asked, policy, risk, attacks[name])
+        ],
         costs=[costs[name] for name in keys],
         rule=scenario.missing,
         strata=_stratum_numbers(strata, data) if strata else None,
@@ -72,7 +86,9 @@ def task_of(asked: Suppress, data: Data, scenario: Scenario, policy: Policy, fre
         if limited
         else None,
         shared=_household_variables(asked, keys, data, scenario),
-        goal=_household_limit(household_risk, next(iter(sets.values())), keys, data, scenario, attack),
+        goal=_household_limit(
+            household_risk, next(iter(sets.values())), keys, data, scenario, np.minimum(attacks[next(iter(sets))], 1.0)
+        ),
         kept=kept,
         person=person,
         weights_apart=scenario.attack == "M2",
@@ -100,7 +116,7 @@ def check_keys(what: str, names: Iterable[str], keys: Sequence[str]) -> None:
         raise TacitaError(f"{what} must be of keys; {check.quoted(outside)} not among {check.quoted(keys)}.")
 
 
-def _limit(name: str, value: float | bool | None, policy: Policy) -> float | None:
+def limit_of(name: str, value: float | bool | None, policy: Policy) -> float | None:
     """The limit of a risk that the step asks for; true: the policy's."""
     known: float | None = getattr(policy, name)
     if value is True and known is None:

@@ -130,7 +130,7 @@ def _integrate(
 
 @compiled
 def odds_of(mean: Any, log_none_: Any) -> Any:
-    """The odds of negative binomial counts with this mean and logarithm of P(0): log(1 + odds)/odds = -log P(0)/mean."""
+    """The odds of negative binomial counts with a mean and log P(0): log(1 + odds)/odds = -log P(0)/mean."""
     result = np.zeros(len(mean))
     for k in range(len(mean)):
         if mean[k] <= 0.0:
