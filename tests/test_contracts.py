@@ -80,7 +80,7 @@ def scenario(**more: Any) -> tc.Scenario:
 
 ORIGINAL, RELEASED = survey(), released(survey())
 FEWER = {"keys": ["age", "region"]}
-EXACT = ({}, {"method": "approximate", **FEWER}, {"quantile": 0.1}, {"register": ORIGINAL})
+EXACT = ({}, {"method": "approximate", **FEWER}, {"quantile": 0.1, "model": "latent"}, {"register": ORIGINAL})
 SENSITIVE = {"sensitive": ["hid", "disease"], "keys": ["region", "age"]}
 PLOT = {"strata": ["sex"], "k": 3, "r": 0.2, "g": 2.0, "metric": "euclidean", "policy": tc.Policy(neighbours=4)}
 LINK = {"keys": ["income", "w"], "unit": "id", "external": True}
@@ -109,7 +109,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {
     ),
     "household_risk": EXACT,
     "benchmark": ({"rule": "sdcmicro_3"}, *EXACT),
-    "attackers": ({}, {"threshold": 0.5, **FEWER, "register": ORIGINAL}),
+    "attackers": ({}, {"threshold": 0.5, **FEWER, "register": ORIGINAL, "model": "latent"}),
     "l_diversity": ({}, {"c": 3.0, **SENSITIVE}),
     "t_closeness": ({}, SENSITIVE),
     "likeness": ({}, SENSITIVE),
@@ -543,7 +543,10 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"method": "best"}, METHOD),
         ({"quantile": -1}, "quantile must be in (0, 1); got -1."),
     ],
-    "reidentification": [({"method": "best"}, METHOD)],
+    "reidentification": [
+        ({"method": "best"}, METHOD),
+        ({"model": "best"}, "model must be one of 'latent', 'benedetti_franconi'; got 'best'."),
+    ],
     "risk_threshold": [
         ({"rate": 2}, "rate must be in (0, 1]; got 2."),
         ({"rate": 0.1, "unsafe": 3}, "give one of threshold, rate and unsafe; got rate and unsafe."),

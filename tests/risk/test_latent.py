@@ -78,7 +78,7 @@ def test_independent_keys_give_the_analytic_value() -> None:
 
 @pytest.mark.parametrize("rule", ["one_way", "wildcard", "no_match", "own_category", "conservative", "partial(0.5)"])
 def test_records_in_another_order_have_the_same_risk(rule: str) -> None:
-    table = with_missing(sample())
+    table = with_missing(sample(400))
     order = np.random.default_rng(5).permutation(len(table))
     weights = pl.Series("w", np.random.default_rng(6).gamma(8, 4, len(table)))
     table = table.with_columns(weights)

@@ -79,9 +79,10 @@ def test_the_other_model_is_printed_beside_with_the_reason() -> None:
     plain = tc.risk.reidentification(people(), PLAIN)
     assert found.benedetti_franconi == pytest.approx(plain.expected)
     assert found.to_dict()["expected_benedetti_franconi"] == found.benedetti_franconi
-    assert 0 < found.population_uniques < found.sample_uniques
+    assert found.population_uniques is not None and found.matched_uniques is not None
+    assert 0 < found.population_uniques < found.matched_uniques < found.sample_uniques
     text = str(found)
-    assert "sample uniques are expected to be unique in the population" in text
+    assert "sample uniques are expected to be unique in the population, and " in text
     outside = not found.interval[0] <= plain.expected <= found.interval[1]
     assert ("many keys are rarer in the population" in text) == outside
     assert "F by the latent model: " in text

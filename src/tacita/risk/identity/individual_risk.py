@@ -16,7 +16,7 @@ from tacita.data import Data
 from tacita.keys.source import SMALL_BITS, as_float, group_sums
 from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.measures import measure
-from tacita.progress import Progress, no_progress
+from tacita.progress import Progress, no_progress, part
 from tacita.result import Result, Verdict
 from tacita.risk.identity.negative_binomial import approximate_reciprocal, expected_reciprocal, population_quantile
 from tacita.risk.identity.options import METHODS, Keys, Method, Model, Quantile, Register
@@ -281,8 +281,11 @@ def individual_risk(
     >>> individual_risk(people, Scenario(keys=["region"], weight="w")).risk.round(4).tolist()
     [0.0443, 0.0443, 0.1577]
     """
+    progress(0.0, "grouping records by their keys")
     table = key_table(data, scenario, keys, register)
-    return risk_of_keys(data, scenario, table, method, quantile, model=model, progress=progress)
+    found = risk_of_keys(data, scenario, table, method, quantile, model=model, progress=part(progress, 0.1, 0.9))
+    progress(1.0, "done")
+    return found
 
 
 def risk_of_keys(

@@ -46,6 +46,8 @@ class Reidentification(Result):
     """What the model of Benedetti and Franconi expects, beside another model."""
     population_uniques: float | None = None
     """How many of the sample uniques are expected to be unique in the population (tau_1), by the latent model."""
+    matched_uniques: float | None = None
+    """How many sample uniques an intruder who tries them all is expected to match correctly (tau_2), by that model."""
     sample_uniques: int = 0
     """How many units are alone with their key in the sample."""
     notes_of_model: tuple[str, ...] = ()
@@ -69,6 +71,7 @@ class Reidentification(Result):
                 "model": "latent",
                 "benedetti_franconi": math.fsum(plain.attack_total * plain.base),
                 "population_uniques": None if risk.quantile is not None else model.population_uniques,
+                "matched_uniques": None if risk.quantile is not None else model.matched_uniques,
                 "sample_uniques": int(table.units_by_key(risk.base)[table.sample_count <= 1].sum()),
                 "notes_of_model": model.notes,
                 "cautions": model.cautions,
@@ -128,10 +131,10 @@ class Reidentification(Result):
         if self.benedetti_franconi is None:
             return []
         said = []
-        if self.population_uniques is not None and self.sample_uniques:
+        if self.population_uniques is not None and self.matched_uniques is not None and self.sample_uniques:
             said.append(
                 f"{number(self.population_uniques)} of {self.sample_uniques:,} sample uniques are expected to be "
-                f"unique in the population"
+                f"unique in the population, and {number(self.matched_uniques)} to be matched correctly if all are tried"
             )
         other = f"{number(self.benedetti_franconi)} by the model of Benedetti and Franconi"
         if self.interval[0] <= self.benedetti_franconi <= self.interval[1] or self.quantile is not None:
@@ -155,6 +158,7 @@ class Reidentification(Result):
             of_model = {
                 "expected_benedetti_franconi": self.benedetti_franconi,
                 "population_uniques": self.population_uniques,
+                "matched_uniques": self.matched_uniques,
                 "model": self.model,
             }
         return {

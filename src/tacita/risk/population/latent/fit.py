@@ -119,8 +119,15 @@ class LatentModel:
         return self._mixed(lambda each: each.population().unique())
 
     def _mixed(self, figure: Callable[[Component], Floats]) -> Floats:
-        total: Floats = sum((share * figure(each) for share, each in self.components), np.zeros(len(self.table.codes)))
-        return total
+        """The mean of a figure over all laws, never outside of what they say: shares add up to 1 but for rounding."""
+        size = len(self.table.codes)
+        total, least, most = np.zeros(size), np.full(size, np.inf), np.full(size, -np.inf)
+        for share, each in self.components:
+            found = figure(each)
+            total += share * found
+            least, most = np.minimum(least, found), np.maximum(most, found)
+        mixed: Floats = np.clip(total, least, most)
+        return mixed
 
     def expected(self, attack: Floats | None = None) -> float:
         """The sum of risks, each key counting by its records or by what is given."""
@@ -151,6 +158,12 @@ class LatentModel:
     def population_uniques(self) -> float:
         """tau_1: how many sample uniques are expected to be unique in the population."""
         return math.fsum(self.table.records * self.unique)
+
+    @property
+    def matched_uniques(self) -> float:
+        """tau_2: how many sample uniques are expected to be matched correctly if all are tried."""
+        alone = self.table.sample_count <= 1
+        return math.fsum((self.table.records * self.risk)[alone])
 
     @cached_property
     def notes(self) -> tuple[str, ...]:

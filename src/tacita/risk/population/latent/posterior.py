@@ -112,7 +112,7 @@ class Population:
             p = 1.0 / (1.0 + self.gamma[1][many])
             mean[many] = expected_reciprocal(self.f[many], p)
             variance[many] = reciprocal_variance(self.f[many], p)
-        return mean, variance
+        return np.minimum(mean, 1.0 / self.f), variance
 
     def _integrals(self, some: Bools, second: bool) -> Floats:
         """E(1/F) and E(1/F^2) where rates are gamma."""

@@ -47,7 +47,7 @@ def cautions(model: LatentModel) -> Iterator[str]:
             f"{percent(impossible)} of the expected re-identifications come from keys that the model thinks nearly "
             f"impossible: look for coding errors among them, and for combinations that only a few can have."
         )
-    possible = min(_possible(each) for _, each in model.components)
+    possible = sum(share * _possible(each) for share, each in model.components)
     if possible < 1 - MUCH:
         yield (
             f"up to {percent(1 - possible)} of the combinations that the latent model would expect do not occur: "
