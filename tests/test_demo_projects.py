@@ -50,7 +50,8 @@ def test_the_risk_is_printed_though_it_has_no_verdict(name: str, tmp_path: Path)
     assert done.exit_code == 0, done.output
     after = done.output[done.output.index("\nAfter\n") :]
     text = " ".join(after.split())
-    assert text.count("records with fewer than k = 2 k = 3 k = 5") == 2
+    # Once for each key set, and for some a second time as other columns tell the keys.
+    assert text.count("records with fewer than k = 2 k = 3 k = 5") >= 2
     assert "individual risk" in text
     assert "not assessed: the key" in text
     assert "use record linkage against the original (distance_linkage, probabilistic_linkage)" in text

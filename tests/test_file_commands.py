@@ -78,6 +78,7 @@ FIGURES = [
     ("plot", "units", *TWO, "--keys", "age,hid", "--out"),
     ("plot", "robust", *TWO, "--variables", "age,hid", "--out"),
 ]
+PAGES = [("report", *TWO, "--keys", "age", "--out")]
 FOLDERS = [
     ("assess", "no.csv", "--keys", "age", "--out"),
     ("confidentiality", *TWO, "--keys", "age", "--out"),
@@ -89,7 +90,7 @@ FOLDERS = [
 
 
 def test_every_command_that_writes_is_here() -> None:
-    given = {words[1] if words[0] == "plot" else words[0] for words in (*TABLES, *FIGURES, *FOLDERS)}
+    given = {words[1] if words[0] == "plot" else words[0] for words in (*TABLES, *FIGURES, *PAGES, *FOLDERS)}
     commands = {name for group in GROUPS for name in group.COMMANDS} | set(plot.FIGURES)
     assert given == commands - {"describe", "steps", "measures"}
 
@@ -108,13 +109,16 @@ def test_an_existing_file_is_refused_before_the_work(run: Run, words: tuple[str,
     assert Path(name).read_text() == "old\n"
 
 
-@pytest.mark.parametrize("words", [*TABLES, *FIGURES], ids=" ".join)
+@pytest.mark.parametrize("words", [*TABLES, *FIGURES, *PAGES], ids=" ".join)
 def test_a_file_of_no_known_kind_is_refused_before_the_work(run: Run, words: tuple[str, ...]) -> None:
-    said = "figures are saved as " if words in FIGURES else "out.doc must end in one of "
+    said, kind = {
+        words in FIGURES: ("figures are saved as ", "png"),
+        words in PAGES: ("a report is saved as .html", "html"),
+    }.get(True, ("out.doc must end in one of ", "csv"))
     code, out, err = run(*words, "out.doc")
     assert (code, out) == (2, "")
     assert err.startswith(f"tacita: {said}")
-    code, out, err = run(*words, "no/out.png" if words in FIGURES else "no/out.csv")
+    code, out, err = run(*words, f"no/out.{kind}")
     assert "because there is no folder 'no'" in err
     assert files() == []
 

@@ -66,10 +66,7 @@ def test_a_rule_that_compares_a_text_with_a_number(rule: str) -> None:
 def test_columns_of_objects_and_of_huge_numbers() -> None:
     """Item 48: raw errors and panics of Polars."""
     objects = PEOPLE.with_columns(o=pl.Series([object() for _ in range(4)], dtype=pl.Object))
-    assert len(tc.Plan([tc.Round("x", base=2)]).apply(objects, WHO).data) == 4
-    for role in ("household", "person"):
-        text = refusal(lambda role=role: tc.assess(objects, tc.Scenario(["age"], **{role: "o"})))  # type: ignore[misc]
-        assert "column 'o' holds lists or objects" in text
+    assert "column 'o' holds objects" in refusal(lambda: tc.Plan([tc.Round("x", base=2)]).apply(objects, WHO))
     huge = PEOPLE.with_columns(big=pl.Series([2**100, 1, 2, 3], dtype=pl.Int128))
     assert "beyond 64 bits" in refusal(lambda: tc.Plan([tc.TopCode("big", at=2)]).apply(huge, WHO))
 

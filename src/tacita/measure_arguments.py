@@ -14,13 +14,26 @@ from tacita.parameters import REQUIRED, parameters_of
 def in_place(
     function: Callable[..., Any], files: int, args: tuple[Any, ...], options: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The files and the scenario by their places, though they were given by name; too few or too many are an error."""
-    places = list(inspect.signature(function).parameters)[: files + 1]
+    """Files and scenario by their places, though given by name, and options by name, though given by place.
+
+    Too few or too many are an error.
+    """
+    listed = [
+        each.name for each in inspect.signature(function).parameters.values() if each.kind is not each.KEYWORD_ONLY
+    ]
+    places, further = listed[: files + 1], listed[files + 1 :]
     by_name = [name for name in places[len(args) :] if name in options]
-    given = (*args, *(options[name] for name in by_name))
-    if len(given) != len(places) or by_name != places[len(args) :]:
-        raise TacitaError(f"{function.__name__} takes {', '.join(places)}, then options by name; got {len(given)}.")
-    return given, {name: value for name, value in options.items() if name not in by_name}
+    given = (*args[: files + 1], *(options[name] for name in by_name))
+    by_place = dict(zip(further, args[files + 1 :], strict=False))
+    if (
+        len(given) != len(places)
+        or by_name != places[len(args) :]
+        or len(args) > len(listed)
+        or by_place.keys() & options
+    ):
+        got = len(args) + len(by_name)
+        raise TacitaError(f"{function.__name__} takes {', '.join(places)}, then options by name; got {got}.")
+    return given, by_place | {name: value for name, value in options.items() if name not in by_name}
 
 
 def check_required(function: Callable[..., Any], options: Mapping[str, Any]) -> None:

@@ -311,8 +311,8 @@ def _prepared_arguments(files: int, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Positional arguments as the function wants them: data of any kind as `Data`, codes of the scenario declared."""
     scenario = checked(args[files])
     if files == 1:
-        return (prepared_data(args[0], scenario), scenario, *args[2:])
-    return (*(with_codes(Data.of(each), scenario) for each in args[:2]), scenario, *args[3:])
+        return prepared_data(args[0], scenario), scenario
+    return (*(with_codes(Data.of(each), scenario) for each in args[:2]), scenario)
 
 
 def prepared_data(data: Any, scenario: Scenario) -> Data:

@@ -156,7 +156,7 @@ def checked_policy(policy: Any) -> Policy:
     """The policy itself, or that of a table or a TOML file, the default one for None; anything else is an error."""
     if policy is None:
         return _default_policy()
-    opened = Policy.opened(policy)
+    opened = policy if isinstance(policy, Policy) else Policy.opened(policy)
     if opened is None:
         raise TacitaError(f"policy must be a Policy, as Policy(k=3); got {type(policy).__name__}.")
     return opened

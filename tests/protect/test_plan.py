@@ -557,7 +557,7 @@ def test_what_analysts_may_know_lies_beside_the_data(tmp_path: Path) -> None:
     assert told["noise", "income"]["what"].startswith("noise of 'income' (method = 'correlated', amount = 0.25")
     assert told["microaggregation", "weight"]["parameters"]["k"] == 4
     assert told["swapping", "marital"]["parameters"]["rate"] == 0.125
-    assert told["sampling", "weight"]["parameters"]["share"] == 0.9
+    assert told["sampling", "weight"]["parameters"]["fraction"] == 0.9
     assert not {"matrix", "categories", "stratum"} & set(told["transition", "citizenship"]["parameters"])
     hidden = [f"{seed:x}", str(seed), "age >= 20", "seed", "swapped", *survey.data.table["region"].unique()]
     assert not [each for each in hidden if each in text]

@@ -53,9 +53,10 @@ def report_files(
     from tacita.data import Data
     from tacita.data.atomic import check_free
     from tacita.data.files import read
-    from tacita.reports.report import check_edition, report
+    from tacita.reports.report import check_edition, checked_page, report
 
     paths = released or []
+    checked_page(out)
     check_edition(edition, is_release=len(paths) == 1 and paths[0].is_dir())
     who, safe = declared_of(
         paths,

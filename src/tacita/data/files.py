@@ -141,7 +141,7 @@ def _load(file: Path, kind: str, options: Options, apart: bool | None) -> Loaded
     if not gone:
         return loaded
     table, counts = without_texts(loaded.table, gone)
-    return loaded._replace(table=table, understood=said_of_missing(counts))
+    return loaded._replace(table=table, understood=said_of_missing(counts) if counts else {})
 
 
 def write(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from tacita import check
@@ -164,8 +164,10 @@ class Plan(Declared):
 def release_of(state: State, rules: Iterable[Rule | str] | Rules = ()) -> Release:
     """The release that a state is: data built anew from what is released, and the account of how they came about."""
     kept = Rules.of(rules)
+    # With numbers, so that nobody has to guess which rows of original and release belong together.
+    data = replace(with_declared_codes(state.data, state.scenario).rebuilt(), numbers_of_records=state.data.record)
     return Release(
-        data=with_declared_codes(state.data, state.scenario).rebuilt(),
+        data=data,
         plan=Plan(state.steps),
         scenario=state.scenario,
         original_scenario=state.original_scenario,

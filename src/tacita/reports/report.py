@@ -40,9 +40,7 @@ class Report:
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the page; that of the internal edition can be read by its owner only."""
-        target = Path(path)
-        if target.suffix.lower() not in (".html", ".htm"):
-            raise TacitaError(f"a report is saved as .html; got {target.suffix or 'no suffix'!r}.")
+        target = checked_page(path)
         with new_file(target, overwrite=overwrite) as beside:
             beside.write_text(self.html, encoding="utf-8")
         return private_file(target) if self.edition == "internal" else target
@@ -50,6 +48,14 @@ class Report:
     def _repr_html_(self) -> str:
         frame = f'<iframe srcdoc="{html.escape(self.html)}" style="width: 100%; height: 40rem; border: 0"'
         return f'{frame} sandbox title="{html.escape(self.title)}"></iframe>'
+
+
+def checked_page(path: str | os.PathLike[str]) -> Path:
+    """The path of a page; an error before the work that is to stand there."""
+    target = Path(path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise TacitaError(f"a report is saved as .html; got {target.suffix or 'no suffix'!r}.")
+    return target
 
 
 def report(

@@ -123,7 +123,7 @@ def _typed(table: Frame, text: bytes, name: str, missing: tuple[str, ...] | None
         typed, more = without_texts(typed, missing)
         for column, counts in more.items():
             gone[column] = dict(Counter(gone.get(column, {})) + Counter(counts))
-    return Loaded(with_formulas(typed), {}, remarks, said_of_missing(gone))
+    return Loaded(with_formulas(typed), {}, remarks, said_of_missing(gone) if gone else {})
 
 
 def _is_of_r(text: bytes, typed: Frame, kept: Words, gone: Words) -> bool:

@@ -7,6 +7,8 @@ against it there means anything: it would seem that all cells were changed and n
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import ndtr
+from scipy.stats import rankdata
 
 from tacita.arrays import Ints
 from tacita.check import TacitaError
@@ -52,7 +54,18 @@ def _go_together(was: Ints, now: Ints) -> bool:
     several = found.total >= 2
     tries, hits = int(found.total[several].sum()), int(found.hits[several].sum())
     most = float(np.bincount(now).max() / len(now))
-    return bool(tail(equal, len(was), chance) <= LEVEL or tail(hits, tries, most) <= LEVEL)
+    beyond_chance = tail(equal, len(was), chance) <= LEVEL or tail(hits, tries, most) <= LEVEL
+    return bool(beyond_chance) or _rise_together(was, now)
+
+
+def _rise_together(was: Ints, now: Ints) -> bool:
+    """Whether the ranks of numbers with noise go with the original ones more than by chance."""
+    ranks = [rankdata(codes) - (len(codes) + 1) / 2 for codes in (was, now)]
+    lengths = float(np.sqrt(np.square(ranks[0]).sum() * np.square(ranks[1]).sum()))
+    if lengths == 0:
+        return False
+    correlation = float(ranks[0] @ ranks[1]) / lengths
+    return bool(2 * ndtr(-abs(correlation) * np.sqrt(len(was) - 1)) <= LEVEL)
 
 
 def _shares(codes: Ints, last: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

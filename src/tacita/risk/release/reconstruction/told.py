@@ -95,7 +95,7 @@ def seen_apart(classes: Ints, told: Ints, original: Ints, number: Floats) -> Int
     Incomes of two groups may lie apart in a small file; an intruder who knows neither range sees one row of numbers. A
     gap is seen that is wider than all steps from one number to the next on both of its sides.
 
-    >>> number = np.array([1.0, 2.0, 9.0, 10.0, 12.0])
+    >>> number = np.array([1.0, 2.0, 9.0, 10.0, 11.0])
     >>> seen_apart(np.zeros(3, int), np.arange(3), np.array([0, 0, 1, 1, 2]), number).tolist()
     [0, 1, 1]
     """
