@@ -176,9 +176,9 @@ def assess(
     not_measured += tuple(undeclared_units(data, known_scenario, limits, original))
     cautions += _cautions_of_the_whole(context)
     progress(1.0, "done")
-    noted = tuple(dict.fromkeys(cautions))
+    said = tuple(dict.fromkeys(cautions))
     labels = {name: known for name in scenario.keys if (known := data.variable(name).value_labels)}
-    return RiskProfile(scenario, limits, data.record, tuple(parts), household, further, not_measured, noted, labels)
+    return RiskProfile(scenario, limits, data.record, tuple(parts), household, further, not_measured, said, labels)
 
 
 def _cautions_of_the_whole(context: Context) -> Iterator[str]:

@@ -9,7 +9,8 @@ import numpy as np
 
 from tacita import frame
 from tacita.data.codebook import with_noted_weight
-from tacita.data.data import Data, Scale
+from tacita.data.data import Data
+from tacita.data.variable import Scale
 from tacita.small_counts import shown_counts
 
 MOST_CATEGORIES = 60
