@@ -23,7 +23,7 @@ UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def shown(text: str) -> str:
-    """A text as the terminal may have it: what would control it is written out.
+    r"""A text as the terminal may have it: what would control it is written out.
 
     >>> shown("step \x1b[31mred")
     'step \\x1b[31mred'
