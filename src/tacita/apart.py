@@ -21,6 +21,7 @@ from contextvars import ContextVar
 from typing import IO, Any, NamedTuple
 
 from tacita.check import TacitaError
+from tacita.stopping import let_signals_end_waits
 
 GIGABYTE = 2**30
 LEAST_MEMORY = 2 * GIGABYTE
@@ -92,6 +93,7 @@ class Reader:
     def ask(self, question: Mapping[str, Any]) -> Answer | None:
         """The answer; None if the process died of the question."""
         to, back = _pipe(self.process.stdin), _pipe(self.process.stdout)
+        let_signals_end_waits()
         try:
             to.write(json.dumps(question).encode() + b"\n")
             to.flush()

@@ -62,3 +62,13 @@ def stoppable() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def let_signals_end_waits() -> None:
+    """Let Ctrl-C end a wait for another process, now.
+
+    Libraries that look for Ctrl-C themselves (Polars) ask the system to go on waiting after it, and it would only be
+    heard when the wait ends.
+    """
+    if hasattr(signal, "siginterrupt") and signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+        signal.siginterrupt(signal.SIGINT, True)
