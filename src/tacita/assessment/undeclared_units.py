@@ -25,8 +25,10 @@ LEAST_GROUPS = 20
 """Groups of several records that there must be."""
 AGREE = 0.9
 """The share of them whose records must agree in all keys."""
-BY_CHANCE = 0.01
-"""Two records of the file agree in all keys at most so often; where they do more often, groups of regions do too."""
+BY_CHANCE = 0.005
+"""Two groups agree in all keys at most so often; where they do more often, groups of regions do too."""
+BY_CHANCE_NAMED = 0.05
+"""The same for a column that is declared an identifier, or called like one."""
 MOST_TOGETHER = 50
 """Records of a group on average; more are a region or a class."""
 IDENTIFIER = re.compile(
@@ -46,16 +48,13 @@ def undeclared_units(data: Data, scenario: Scenario, policy: Policy, original: D
     file = data if original is None else original
     if scenario.person is not None or repeated_units(data, scenario) is not None:
         return
-    table = key_table(file, scenario)
-    share = table.records / len(file)
-    if float((share**2).sum()) > BY_CHANCE:
-        return
+    row = key_table(file, scenario).row
     named = [name for name in file.columns if _may_be_identifier(name, file, data, scenario)]
     for name in named:
-        if _repeats(file, name, table.row):
+        known = name in scenario.roles or bool(IDENTIFIER.fullmatch(words_of(name)))
+        if _repeats(file, name, row, BY_CHANCE_NAMED if known else BY_CHANCE):
             limit, what = (policy.k, "k") if policy.k is not None else (policy.risk, "risk")
             assert limit is not None
-            known = name in scenario.roles or IDENTIFIER.fullmatch(words_of(name))
             way = "" if known else f", or {name!r} as a key or remove it if it is something else"
             why = (
                 f"records with the same {name!r} agree in all keys, and each counts as somebody else; declare "
@@ -80,7 +79,7 @@ def _has_fractions(file: Data, name: str) -> bool:
     return bool((np.nan_to_num(file.numbers(name)) % 1 != 0).any())
 
 
-def _repeats(file: Data, name: str, key: Ints) -> bool:
+def _repeats(file: Data, name: str, key: Ints, by_chance: float) -> bool:
     """Whether a column has a few records for most of its values, and these agree in all keys."""
     try:
         place, count = file.groups(name)
@@ -95,4 +94,25 @@ def _repeats(file: Data, name: str, key: Ints) -> bool:
     least, greatest = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
     np.minimum.at(least, place[there], key[there])
     np.maximum.at(greatest, place[there], key[there])
-    return bool((least == greatest)[several].mean() >= AGREE)
+    if (least == greatest)[several].mean() < AGREE:
+        return False
+    return _agree_by_chance(place[there], key[there]) <= by_chance
+
+
+def _agree_by_chance(group: Ints, key: Ints) -> float:
+    """The share of the pairs of groups that agree in all keys, a group with several keys taken once for each.
+
+    Records of one group say nothing of it: 50 persons with a dozen records each make 2 % of all pairs agree.
+
+    >>> _agree_by_chance(np.array([0, 0, 1, 1, 2]), np.array([7, 7, 7, 8, 9]))
+    0.2
+    """
+    different = np.unique(np.column_stack([group, key]), axis=0)
+    pairs = _pairs(len(different)) - _pairs(np.bincount(different[:, 0]))
+    return _pairs(np.unique(different[:, 1], return_counts=True)[1]) / pairs if pairs else 1.0
+
+
+def _pairs(size: Ints | int) -> float:
+    """How many pairs there are within groups of these sizes."""
+    sizes = np.asarray(size, dtype=np.float64)
+    return float((sizes * (sizes - 1) / 2).sum())
