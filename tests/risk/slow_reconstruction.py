@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import cache
 from itertools import combinations
 from math import comb
 from typing import Any, NamedTuple
@@ -70,15 +71,21 @@ class Variable:
         return max(by_mode, drawn)
 
 
+@cache
+def at_least(hits: int, tries: int, chance: float) -> float:
+    """The chance of so many hits or more."""
+    return float(binom.sf(hits - 1, tries, chance))
+
+
 def trusted(hits: int, tries: int, base: float, tried: int) -> bool:
-    return tries > 0 and hits >= HIT_RATE * tries and binom.sf(hits - 1, tries, base) <= LEVEL / tried
+    return tries > 0 and hits >= HIT_RATE * tries and at_least(hits, tries, base) <= LEVEL / tried
 
 
 def justified(right: int, covered: int, chance: float, tried: int) -> bool:
     if not covered or right <= chance * covered:
         return False
     halfway = 2 * right >= (1 + chance) * covered
-    return halfway or bool(binom.sf(right - 1, covered, chance) <= LEVEL / tried)
+    return halfway or at_least(right, covered, chance) <= LEVEL / tried
 
 
 def by_set(
@@ -241,18 +248,27 @@ def by_neighbours(variable: Variable, released: Rows, name: str | None, tried: i
             hits += variable.shown[at] in beside
     if not trusted(hits, tries, variable.most / variable.total, tried):
         return None
-    place_of = {at: place for place, at in enumerate(order)}
+    before = dict(zip(order, last_seen(variable, order), strict=True))
+    after = dict(zip(reversed(order), last_seen(variable, order[::-1]), strict=True))
     guess = {}
-    for at in set(variable.cells) & set(place_of):
-        before = [variable.shown[one] for one in order[: place_of[at]] if variable.shown[one] is not None][-1:]
-        after = [variable.shown[one] for one in order[place_of[at] + 1 :] if variable.shown[one] is not None][:1]
-        if len(set(before + after)) == 1:
-            guess[at] = (before + after)[0]
+    for at in set(variable.cells) & set(order):
+        beside = {before[at], after[at]} - {None}
+        if len(beside) == 1:
+            (guess[at],) = beside
     covered = [at for at in guess if variable.learnable(at) and guess[at] != variable.shown[at]]
     right = {at for at in covered if guess[at] in variable.accepted(at)}
     if not covered or not justified(len(right), len(covered), variable.chance(covered, right), tried):
         return None
     return Found(right, set(covered) - right)
+
+
+def last_seen(variable: Variable, order: list[int]) -> list[Any]:
+    """For each record the last value that one before it shows."""
+    seen, last = [], None
+    for at in order:
+        seen.append(last)
+        last = last if variable.shown[at] is None else variable.shown[at]
+    return seen
 
 
 def by_housemates(variable: Variable, released: Rows, household: str, left: set[int]) -> set[int]:
