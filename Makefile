@@ -17,11 +17,21 @@ $(INSTALLED): pyproject.toml
 demo: $(INSTALLED)  ## the main job on a synthetic household survey
 	$(BIN)/tacita demo --out demo --overwrite
 
-test: $(INSTALLED) browser  ## all tests; what was skipped is listed at the end with its reason
-	$(BIN)/python -m pytest -n 2 --doctest-modules src tests
+# The parts of the suite one after the other; each prints its time. A part without any test (5) is no failure.
+PYTEST := $(BIN)/python -m pytest -n 2
+define part
+	@echo "== $(1)"; began=$$(date +%s); $(2); code=$$?; \
+	  echo "== $(1): $$(($$(date +%s) - began)) s"; [ $$code -eq 0 ] || [ $$code -eq 5 ]
+endef
 
-test-thorough: $(INSTALLED) browser  ## the same, with every property tried on twenty times as many examples
-	$(BIN)/python -m pytest -n 2 --thorough --doctest-modules src tests
+test: $(INSTALLED) browser  ## all tests, part by part; what was skipped is listed with its reason
+	$(call part,core,$(PYTEST) -m "not browser and not spark and not fuzz" --doctest-modules src tests)
+	$(call part,browser,$(PYTEST) -m browser tests)
+	$(call part,spark,$(BIN)/python -m pytest -m spark tests)
+	$(call part,fuzz,$(PYTEST) -m fuzz tests)
+
+test-thorough: $(INSTALLED) browser  ## the same at once, every property on twenty times as many examples, and long tests
+	$(PYTEST) --thorough --doctest-modules src tests
 
 fuzz: $(INSTALLED)  ## 4,000 damaged files of each format and 10,000 senseless calls: each ends in a result or a sentence
 	$(BIN)/python -m fuzz.files --count 4000

@@ -5,7 +5,7 @@ import csv
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import settings
 
+from parts import opened_chromium, skip_what_cannot_run
 from tacita import cli
 
 collect_ignore = ["plugin_package"]
@@ -47,6 +48,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """How many examples of a property and how many values of a parameter are tried: few, or very many."""
     thorough = config.getoption("--thorough")
     _choose_examples(items, thorough)
+    skip_what_cannot_run(items)
     if not thorough:
         left_out = [item for item in items if _is_unusual(item)]
         config.hook.pytest_deselected(items=left_out)
@@ -111,6 +113,12 @@ def reference() -> Reference:
     if not (REFERENCE / "index.json").is_file():
         pytest.skip(f"no reference pack: set TACITA_REFERENCE to its folder (looked in {REFERENCE})")
     return Reference(REFERENCE)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, for tests marked `browser`."""
+    yield from opened_chromium()
 
 
 @pytest.fixture

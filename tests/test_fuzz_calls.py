@@ -14,6 +14,7 @@ from fuzz import calls
 COUNT = 1000
 
 
+@pytest.mark.fuzz
 def test_random_calls(tmp_path: Path) -> None:
     """Of 7,700 such calls two in a hundred ended in a traceback, some in a hang."""
     assert [f"{found.number}: {found.what} ({found.where})" for found in calls.findings(COUNT, seed=1)] == []

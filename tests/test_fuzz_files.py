@@ -13,6 +13,7 @@ COUNT = 56
 """Of each format: about 500 in all."""
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("form", FORMATS)
 def test_damaged_files_end_in_a_table_or_a_sentence(form: str) -> None:
     found = list(cases(form, 0, COUNT))

@@ -1,8 +1,6 @@
 """Saved HTML figures in a real browser with the network off: marks are drawn, and the table follows the plot."""
 
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,28 +16,7 @@ from tacita.plots.confidentiality import confidentiality_cells, confidentiality_
 from tacita.plots.confidentiality_layers import cloud_of
 from tacita.plots.page import notebook
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
-
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-
-
-def find_chromium() -> str | None:
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
-
-
-pytestmark = pytest.mark.skipif(find_chromium() is None, reason="no Chromium here: apt-get install chromium")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    # Chromium's own sandbox refuses to run as root.
-    root = hasattr(os, "geteuid") and os.geteuid() == 0
-    with sync_api.sync_playwright() as started:
-        chromium = started.chromium.launch(
-            executable_path=find_chromium(), args=["--no-sandbox"] if root else [], timeout=60_000
-        )
-        yield chromium
-        chromium.close()
+pytestmark = pytest.mark.browser
 
 
 class Opened(NamedTuple):

@@ -1,8 +1,5 @@
 """Both editions of a report in a real browser with the network off: nothing is asked for, nothing is cut off."""
 
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +7,7 @@ import pytest
 
 import tacita as tc
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
-
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
+pytestmark = pytest.mark.browser
 
 TOO_WIDE = """() => [...document.querySelectorAll('main *:not(svg *)')]
     .filter(each => each.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
@@ -32,18 +25,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "internal": tc.report(release).save(folder / "internal.html"),
         "public": tc.report(release, edition="public").save(folder / "public.html"),
     }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    # Chromium's own sandbox refuses to run as root.
-    root = hasattr(os, "geteuid") and os.geteuid() == 0
-    with sync_api.sync_playwright() as started:
-        chromium = started.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"] if root else [], timeout=60_000
-        )
-        yield chromium
-        chromium.close()
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
