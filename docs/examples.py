@@ -4,6 +4,7 @@ The convention, which `tests/test_docs.py` enforces:
 
 * A ```python block runs; the blocks of a page share their names and a working folder. What it prints stands in the
   ```text block right below it, and a block without one prints nothing.
+* Blocks may stand behind a fold (`???`), indented as it asks for.
 * A ```toml block whose first line is `# name.toml` is a file of that name in the working folder.
 * In a ```console block a line that starts with `$ tacita` runs. The lines below it are what it prints, in which a line
   `...` stands for any lines; with no lines below it, what it prints is not shown. A line `# exit code 2` says how the
@@ -35,7 +36,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-FENCE = re.compile(r"^```(?P<kind>\w*)[^\n]*\n(?P<body>.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(
+    r"^(?P<margin>[ ]*)```(?P<kind>\w*)[^\n]*\n(?P<body>.*?)^(?P=margin)```[ ]*$", re.MULTILINE | re.DOTALL
+)
 EXIT_CODE = re.compile(r"# exit code (\d+)")
 
 
@@ -84,10 +87,10 @@ def make_demo(folder: Path) -> None:
 def run(page: Path, demo: Path) -> list[Outcome]:
     """Run the examples of a page in a working folder of its own, with a copy of the demo survey in it."""
     text = page.read_text(encoding="utf-8")
-    if not re.search(r"^```(python|console)", text, re.MULTILINE):
+    if not re.search(r"^[ ]*```(python|console)", text, re.MULTILINE):
         return []
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        if not re.search(r"^\$ tacita demo\b(?!.*--out)", text, re.MULTILINE):
+        if not re.search(r"^[ ]*\$ tacita demo\b(?!.*--out)", text, re.MULTILINE):
             shutil.copytree(demo, Path(folder) / "demo")
         with _own_measures():
             return list(_outcomes(page, text))
@@ -113,22 +116,33 @@ def _outcomes(page: Path, text: str) -> Iterator[Outcome]:
         line = text.count("\n", 0, block.start()) + 1
         if block["kind"] == "python":
             # Blank lines before it, so that a traceback names the line of the page.
-            code = compile("\n" * line + block["body"], page.name, "exec", dont_inherit=True)
-            printed = _printed_by_python(code, names)
+            code = compile("\n" * line + _without(block["margin"], block["body"]), page.name, "exec", dont_inherit=True)
+            printed = _with(block["margin"], _printed_by_python(code, names))
             shown = following if following is not None and _is_output_of(text, block, following) else None
             start, end = shown.span("body") if shown is not None else (block.end(), block.end())
-            fresh = printed if shown is not None or not printed else f"\n\n```text\n{printed}```"
+            output = f"\n\n{block['margin']}```text\n{printed}{block['margin']}```"
+            fresh = printed if shown is not None or not printed else output
             yield Outcome(line, text[start:end], printed, start, end, fresh)
         elif block["kind"] == "toml":
-            named = re.match(r"# (\w+\.toml)\n", block["body"])
+            body = _without(block["margin"], block["body"])
+            named = re.match(r"# (\w+\.toml)\n", body)
             if named:
-                Path(named[1]).write_text(block["body"], encoding="utf-8")
+                Path(named[1]).write_text(body, encoding="utf-8")
         elif block["kind"] == "console":
             yield from _console(text, block)
 
 
 def _is_output_of(text: str, block: re.Match[str], following: re.Match[str]) -> bool:
     return following["kind"] == "text" and not text[block.end() : following.start()].strip()
+
+
+def _without(margin: str, text: str) -> str:
+    """The lines of a block without the margin of the fold that it stands behind."""
+    return re.sub(f"^{margin}", "", text, flags=re.MULTILINE) if margin else text
+
+
+def _with(margin: str, text: str) -> str:
+    return "".join(f"{margin}{line}" if line.strip() else line for line in text.splitlines(keepends=True))
 
 
 def _printed_by_python(code: Any, names: dict[str, Any]) -> str:
@@ -139,7 +153,8 @@ def _printed_by_python(code: Any, names: dict[str, Any]) -> str:
 
 def _console(text: str, block: re.Match[str]) -> Iterator[Outcome]:
     """The commands of a block, each with the output and the exit code below it."""
-    commands = list(re.finditer(r"^\$ (?P<words>[^\n]*)\n", block["body"], re.MULTILINE))
+    margin = block["margin"]
+    commands = list(re.finditer(rf"^{margin}\$ (?P<words>[^\n]*)\n", block["body"], re.MULTILINE))
     for command, following in zip(commands, [*commands[1:], None], strict=True):
         if not command["words"].startswith("tacita"):
             continue
@@ -149,6 +164,7 @@ def _console(text: str, block: re.Match[str]) -> Iterator[Outcome]:
         said = EXIT_CODE.search(below)
         shown = below[: said.start()] if said else below
         code, printed = run_command(command["words"])
+        printed = _with(margin, printed)
         start = offset + command.end()
         line = text.count("\n", 0, start)
         expected = f"exit code {said[1] if said else 0}\n{shown}"
@@ -160,7 +176,7 @@ def _console(text: str, block: re.Match[str]) -> Iterator[Outcome]:
 
 def _fits(shown: str, printed: str) -> bool:
     """Whether the shown lines are what was printed, a line `...` standing for any lines."""
-    lines = (".*" if line == "...\n" else re.escape(line) for line in shown.splitlines(keepends=True))
+    lines = (".*" if line.lstrip() == "...\n" else re.escape(line) for line in shown.splitlines(keepends=True))
     return re.fullmatch("".join(lines), printed, re.DOTALL) is not None
 
 

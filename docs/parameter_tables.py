@@ -12,7 +12,8 @@ from functools import reduce
 from typing import Any
 
 MARKED = re.compile(
-    r"(?P<start><!-- parameters: tc\.(?P<name>[\w.]+) -->\n)(?P<table>.*?)(?P<end><!-- end -->)", re.DOTALL
+    r"^(?P<margin>[ ]*)(?P<start><!-- parameters: tc\.(?P<name>[\w.]+) -->\n)(?P<table>.*?)(?P<end>[ ]*<!-- end -->)",
+    re.DOTALL | re.MULTILINE,
 )
 
 
@@ -23,7 +24,14 @@ def owners(text: str) -> list[str]:
 
 def filled(text: str) -> str:
     """The text of a page with its tables as they should be."""
-    return MARKED.sub(lambda found: f"{found['start']}\n{table(found['name'])}\n\n{found['end']}", text)
+    return MARKED.sub(_fresh, text)
+
+
+def _fresh(found: re.Match[str]) -> str:
+    """One table, with the margin of the fold that it stands behind."""
+    margin = found["margin"]
+    lines = [f"{margin}{line}".rstrip() for line in table(found["name"]).splitlines()]
+    return "\n".join([f"{margin}{found['start']}", *lines, "", found["end"]])
 
 
 def table(name: str) -> str:

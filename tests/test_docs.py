@@ -112,6 +112,16 @@ def test_console_lines_are_held_against_output_and_exit_code(tmp_path: Path, dem
     assert _wrong(page, demo) == [False, True, False, True, False, True]
 
 
+def test_examples_behind_a_fold_run_and_are_mended(tmp_path: Path, demo: Path) -> None:
+    fold = "??? note \"More\"\n\n    ```python\n    for number in (6, 7):\n        print(number)\n    ```"
+    page = _page(tmp_path, fold, "    ```console\n    $ tacita --version\n    tacita 0.0.0\n    ```")
+    outcomes = examples.run(page, demo)
+    assert [outcome.right for outcome in outcomes] == [False, False]
+    page.write_text(examples.updated(page.read_text("utf-8"), outcomes), encoding="utf-8")
+    assert "    ```\n\n    ```text\n    6\n    7\n    ```\n" in page.read_text("utf-8")
+    assert _wrong(page, demo) == [False, False]
+
+
 def test_an_example_that_warns_or_fails_is_an_error(tmp_path: Path, demo: Path) -> None:
     page = _page(tmp_path, "```python\nimport warnings\nwarnings.warn('unexpected')\n```")
     with pytest.raises(UserWarning, match="unexpected"):
@@ -124,13 +134,13 @@ def test_an_example_that_warns_or_fails_is_an_error(tmp_path: Path, demo: Path) 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_no_example_is_hidden_from_the_tests(page: Path) -> None:
     text = page.read_text("utf-8")
-    # Indented or differently named fences would not be run.
-    assert not re.search(r"^[ \t]+```", text, re.MULTILINE)
-    assert not re.search(r"^```(pycon|bash|shell|cli)\b", text, re.MULTILINE)
+    # Fences that are not found, or differently named, would not be run.
+    assert 2 * len(examples.FENCE.findall(text)) == len(re.findall(r"^[ \t]*```", text, re.MULTILINE))
+    assert not re.search(r"^[ \t]*```(pycon|bash|shell|cli)\b", text, re.MULTILINE)
     # What is not run is the source itself, which is tested where it is.
     for shown in re.findall(r"^```py\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         assert any(shown in path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
-    assert not re.search(r"^```sh\n[^`]*\btacita ", text, re.MULTILINE)
+    assert not re.search(r"^[ ]*```sh\n[^`]*\btacita ", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
