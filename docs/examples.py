@@ -70,6 +70,11 @@ def pages() -> list[Path]:
     return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
+def has_examples(page: Path) -> bool:
+    """Whether there is anything to run on a page."""
+    return re.search(r"^[ ]*```(python|console)", page.read_text(encoding="utf-8"), re.MULTILINE) is not None
+
+
 def make_demo(folder: Path) -> None:
     """The survey, scenario, policy and plan that `tacita demo` writes, without its figures."""
     import tacita as tc
@@ -87,7 +92,7 @@ def make_demo(folder: Path) -> None:
 def run(page: Path, demo: Path) -> list[Outcome]:
     """Run the examples of a page in a working folder of its own, with a copy of the demo survey in it."""
     text = page.read_text(encoding="utf-8")
-    if not re.search(r"^[ ]*```(python|console)", text, re.MULTILINE):
+    if not has_examples(page):
         return []
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         if not re.search(r"^[ ]*\$ tacita demo\b(?!.*--out)", text, re.MULTILINE):

@@ -77,18 +77,22 @@ def resolve(dotted: str) -> Any:
     return found
 
 
-@pytest.mark.parametrize("name", public_names())
-def test_every_public_name_has_a_row_and_is_in_the_reference(name: str) -> None:
-    assert name in {named for row in ROWS for named in in_code(row.python)}
-    _, _, own = name.rpartition(".")
-    home = MEASURES[own] if own in MEASURES else tacita._HOMES[own]
-    assert re.search(rf"^::: {re.escape(home)}\.{own}$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE)
+REFERENCE = re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE))
-def test_every_name_of_the_reference_exists(name: str) -> None:
-    module, _, own = name.rpartition(".")
-    assert hasattr(importlib.import_module(module), own)
+def test_every_public_name_has_a_row_and_is_in_the_reference() -> None:
+    named = {name for row in ROWS for name in in_code(row.python)}
+    for name in public_names():
+        assert name in named
+        _, _, own = name.rpartition(".")
+        home = MEASURES[own] if own in MEASURES else tacita._HOMES[own]
+        assert f"{home}.{own}" in REFERENCE
+
+
+def test_every_name_of_the_reference_exists() -> None:
+    for name in REFERENCE:
+        module, _, own = name.rpartition(".")
+        assert hasattr(importlib.import_module(module), own), name
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -121,8 +125,12 @@ def test_every_field_of_a_declaration_has_a_row_and_is_on_its_page(declared: Any
         assert f"\n| `{field.name}` |" in text
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.feature)
-def test_what_a_row_names_exists(row: Row) -> None:
+def test_what_the_rows_name_exists() -> None:
+    for row in ROWS:
+        what_a_row_names_exists(row)
+
+
+def what_a_row_names_exists(row: Row) -> None:
     names = in_code(row.python)
     assert names
     for name in names:
@@ -144,28 +152,27 @@ IN_EVERY_REPORT = {*CORE, *OF_NUMBERS, "risk_threshold", "suda", "categorical_co
 """What an assessment has, and what a report measures besides; what else is called for appears by itself."""
 
 
-@pytest.mark.parametrize("name", MEASURES)
-def test_a_measure_is_in_the_report_where_something_calls_for_it(name: str) -> None:
+def test_a_measure_is_in_the_report_where_something_calls_for_it() -> None:
     """Its first row says so; results that are handed in appear by themselves (tests/reports)."""
-    (first, *_) = [row for row in ROWS if in_code(row.python)[0].split(".")[-1] == name]
-    by_itself = name in IN_EVERY_REPORT or called_for(name) is not None
-    assert first.report == ("shown" if by_itself else "on request")
+    for name in MEASURES:
+        (first, *_) = [row for row in ROWS if in_code(row.python)[0].split(".")[-1] == name]
+        by_itself = name in IN_EVERY_REPORT or called_for(name) is not None
+        assert first.report == ("shown" if by_itself else "on request"), name
 
 
-@pytest.mark.parametrize("step", own_steps(), ids=lambda step: step.__name__)
-def test_every_step_is_in_the_report(step: Any) -> None:
-    assert {row.report for row in ROWS if step.__name__ in in_code(row.python)} == {"shown"}
+def test_every_step_is_in_the_report() -> None:
+    for step in own_steps():
+        assert {row.report for row in ROWS if step.__name__ in in_code(row.python)} == {"shown"}, step
 
 
-@pytest.mark.parametrize("field", dataclasses.fields(tacita.Variable), ids=lambda field: field.name)
-def test_every_field_of_a_variable_is_on_the_page_of_files(field: Any) -> None:
-    assert f"\n| `{field.name}` |" in (DOCS / "files.md").read_text("utf-8")
+def test_every_field_of_a_variable_is_on_the_page_of_files() -> None:
+    page = (DOCS / "files.md").read_text("utf-8")
+    assert [each.name for each in dataclasses.fields(tacita.Variable) if f"\n| `{each.name}` |" not in page] == []
 
 
-@pytest.mark.parametrize("suffix", [each for suffixes in SUFFIXES.values() for each in suffixes])
-def test_every_format_is_on_the_page_of_files(suffix: str) -> None:
+def test_every_format_is_on_the_page_of_files() -> None:
     formats = (DOCS / "files.md").read_text("utf-8").partition("## Formats")[2].partition("\n```")[0]
-    assert f"`{suffix}`" in formats
+    assert [each for suffixes in SUFFIXES.values() for each in suffixes if f"`{each}`" not in formats] == []
 
 
 FURTHER = [name for name in MEASURES if name not in CORE and find(name).files == 1]

@@ -6,6 +6,7 @@ protection; the whole picture; plans and searches; figures; reports; the command
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
@@ -113,8 +114,16 @@ def name_of(path: Path) -> str:
 
 
 MODULES = {name_of(path): path for path in sorted(ROOT.rglob("*.py"))}
-SOURCES = {module: path.read_text("utf-8") for module, path in MODULES.items()}
-TREES = {module: ast.parse(source) for module, source in SOURCES.items()}
+
+
+@cache
+def sources() -> dict[str, str]:
+    return {module: path.read_text("utf-8") for module, path in MODULES.items()}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    return {module: ast.parse(source) for module, source in sources().items()}
 
 
 def unit_of(module: str) -> str:
@@ -139,7 +148,7 @@ def walk(node: ast.AST, at_import: bool = True) -> Iterator[tuple[ast.AST, bool]
 
 
 def imports(module: str) -> Iterator[Import]:
-    for node, at_import in walk(TREES[module]):
+    for node, at_import in walk(trees()[module]):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield Import(module, alias.name, node.lineno, at_import)
@@ -152,8 +161,20 @@ def imports(module: str) -> Iterator[Import]:
                 yield Import(module, whole if is_module else node.module or "", node.lineno, at_import)
 
 
-OURS = [each for module in MODULES for each in imports(module) if each.target.split(".")[0] == "tacita"]
-THEIRS = [each for module in MODULES for each in imports(module) if each.target.split(".")[0] != "tacita"]
+@cache
+def every_import() -> tuple[list[Import], list[Import]]:
+    """Imports of what is ours and of what is not; found when first asked for, not when the tests are collected."""
+    found = [each for module in MODULES for each in imports(module)]
+    ours = [each for each in found if each.target.split(".")[0] == "tacita"]
+    return ours, [each for each in found if each.target.split(".")[0] != "tacita"]
+
+
+def ours() -> list[Import]:
+    return every_import()[0]
+
+
+def theirs() -> list[Import]:
+    return every_import()[1]
 
 
 def test_every_module_has_its_layer() -> None:
@@ -165,7 +186,7 @@ def test_every_module_has_its_layer() -> None:
 def test_imports_point_down() -> None:
     upward = [
         f"{each.module}:{each.line} imports {each.target}"
-        for each in OURS
+        for each in ours()
         if each.module
         and each.target != "tacita"
         and LEVEL[unit_of(each.target.removeprefix("tacita."))] > LEVEL[unit_of(each.module)]
@@ -178,7 +199,7 @@ def test_risk_and_loss_do_not_know_each_other() -> None:
     sides = {"risk", "loss"}
     between = [
         f"{each.module}:{each.line} imports {each.target}"
-        for each in OURS
+        for each in ours()
         if {unit_of(each.module), unit_of(each.target.removeprefix("tacita."))} == sides
     ]
     assert between == []
@@ -186,7 +207,7 @@ def test_risk_and_loss_do_not_know_each_other() -> None:
 
 def test_the_package_itself_is_imported_for_its_version_and_names_only() -> None:
     """`from tacita import __version__`."""
-    assert {(each.module, each.at_import) for each in OURS if each.target == "tacita"} <= {
+    assert {(each.module, each.at_import) for each in ours() if each.target == "tacita"} <= {
         ("assessment.profile", True),
         ("cli", True),
         ("data.ddi", True),
@@ -206,7 +227,7 @@ def test_figures_see_results_only() -> None:
     """Never data: only figures in `plots.internal` are handed files."""
     wrong = [
         f"{each.module}:{each.line} imports {each.target}"
-        for each in OURS
+        for each in ours()
         if unit_of(each.module) == "plots"
         and not seen_by_figures(each, INTERNAL_FIGURES_SEE if each.module.startswith("plots.internal") else FIGURES_SEE)
     ]
@@ -216,7 +237,7 @@ def test_figures_see_results_only() -> None:
 def test_figures_of_results_do_not_load_what_shows_original_values() -> None:
     found = {
         (each.module, each.target.removeprefix("tacita."), each.at_import)
-        for each in OURS
+        for each in ours()
         if unit_of(each.module) == "plots"
         and each.target.startswith("tacita.plots.internal")
         and not each.module.startswith("plots.internal")
@@ -245,21 +266,21 @@ def test_a_circle_is_found() -> None:
 
 
 def test_units_of_one_layer_do_not_import_each_other_in_a_circle() -> None:
-    pairs = [(unit_of(each.module), unit_of(each.target.removeprefix("tacita."))) for each in OURS if each.module]
+    pairs = [(unit_of(each.module), unit_of(each.target.removeprefix("tacita."))) for each in ours() if each.module]
     assert not circle([(unit, target) for unit, target in pairs if target and unit != target])
 
 
 def test_modules_do_not_import_each_other_in_a_circle() -> None:
-    pairs = [(each.module, each.target.removeprefix("tacita.")) for each in OURS if each.module]
+    pairs = [(each.module, each.target.removeprefix("tacita.")) for each in ours() if each.module]
     edges = [pair for pair in pairs if pair[1] in MODULES and pair not in BACK and pair[1] != "tacita"]
     # A package is imported by its own modules without being needed by them.
     assert not circle([(module, target) for module, target in edges if not module.startswith(f"{target}.")])
 
 
 def test_the_exceptions_are_needed() -> None:
-    found = {(each.module, each.target.removeprefix("tacita.")) for each in OURS}
+    found = {(each.module, each.target.removeprefix("tacita.")) for each in ours()}
     assert found >= BACK
-    assert all(not each.at_import for each in OURS if (each.module, each.target.removeprefix("tacita.")) in BACK)
+    assert all(not each.at_import for each in ours() if (each.module, each.target.removeprefix("tacita.")) in BACK)
 
 
 SEE_DATA = "plots.internal"
@@ -271,7 +292,7 @@ def test_public_figures_see_results_and_no_data() -> None:
     below = ("risk", "protect", "assessment", "release", "distance", "keys", "data")
     found = {
         each.target
-        for each in OURS
+        for each in ours()
         if unit_of(each.module) == "plots" and not each.module.startswith(SEE_DATA)
         if each.target.removeprefix("tacita.").split(".")[0] in below
     }
@@ -285,7 +306,7 @@ def test_reports_see_results_and_no_data() -> None:
     """They are handed results; of files they know how one is written whole."""
     wrong = [
         f"{each.module}:{each.line} imports {each.target}"
-        for each in OURS
+        for each in ours()
         if unit_of(each.module) == "reports" and each.target != "tacita"
         if not any(
             each.target.removeprefix("tacita.") == seen or each.target.startswith(f"tacita.{seen}.")
@@ -299,7 +320,7 @@ def test_reports_see_results_and_no_data() -> None:
 def test_libraries_are_known_to_few(library: str) -> None:
     found = {
         f"{each.module}:{each.line}"
-        for each in THEIRS
+        for each in theirs()
         if each.target.split(".")[0] == library and unit_of(each.module) not in ONLY_THERE[library]
     }
     assert found == set()
@@ -308,7 +329,7 @@ def test_libraries_are_known_to_few(library: str) -> None:
 def test_the_calls_upwards_are_by_name() -> None:
     """`Result.plot` finds its figure by name, a release its report; nobody else reaches up, whatever the spelling."""
     found = set()
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         for node, _ in walk(tree):
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
             if called.split(".")[-1] in ("import_module", "__import__", "exec", "eval"):
@@ -317,13 +338,13 @@ def test_the_calls_upwards_are_by_name() -> None:
 
 
 def test_modules_are_short() -> None:
-    lengths = {module: len(source.splitlines()) for module, source in SOURCES.items()}
+    lengths = {module: len(source.splitlines()) for module, source in sources().items()}
     assert {module: length for module, length in lengths.items() if length > MOST_LINES} == {}
 
 
 def bodies(module: str) -> Iterator[tuple[str, int]]:
     """All functions of a module with the lines of their bodies."""
-    for node in ast.walk(TREES[module]):
+    for node in ast.walk(trees()[module]):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
             if body:
@@ -349,7 +370,7 @@ def may_stand_at_the_top(module: str, node: ast.stmt) -> bool:
 
 
 def test_no_work_at_import() -> None:
-    tops = [(module, node) for module, tree in TREES.items() for node in tree.body]
+    tops = [(module, node) for module, tree in trees().items() for node in tree.body]
     assert [f"{module}:{node.lineno}" for module, node in tops if not may_stand_at_the_top(module, node)] == []
 
 
@@ -357,7 +378,7 @@ def test_no_generator_of_random_numbers_at_the_top() -> None:
     """And none of NumPy's own anywhere but in `random`: every draw is a function of seed, label, record and draw."""
     generators = ("np.random.", "random.random", "random.seed")
     wrong = []
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         for node, at_import in walk(tree):
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
             of_numpy = "default_rng" in called or (called.startswith(generators) and module != "random")

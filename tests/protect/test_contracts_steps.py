@@ -5,7 +5,7 @@ A new step must be added to `EXAMPLES`, or the first test fails.
 
 import tomllib
 from collections.abc import Iterator
-from dataclasses import FrozenInstanceError, dataclass, fields, replace
+from dataclasses import FrozenInstanceError, dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -30,7 +30,7 @@ def with_blanks() -> Data:
     """A household survey with missing values in keys and incomes, names, dates and texts."""
     data, n = SURVEY.data, len(SURVEY.data)
     place = np.arange(n)
-    names = [f"person {i:04d}" for i in range(n)]
+    names = [f"Quetzalcoatl {i:04d}" for i in range(n)]
     days = pl.Series([None if i % 17 == 0 else i * 11 for i in range(n)], dtype=pl.Int32).cast(pl.Date)
     nace = [f"{10 + i % 7}.{i % 5}" for i in range(n)]
     more = data.with_columns({"name": names, "born": days, "nace": nace})
@@ -269,8 +269,12 @@ def named(step: Step) -> str:
     return f"{step.kind()}-{STEPS.index(step)}"
 
 
-def applied(step: Step, data: Data = DATA, seed: int = 7) -> Data:
-    return tc.Plan([step]).apply(data, WHO, seed=seed).data
+def released(step: Step, data: Data = DATA) -> tc.Release:
+    return tc.Plan([step]).apply(data, WHO, seed=7)
+
+
+def applied(step: Step, data: Data) -> Data:
+    return released(step, data).data
 
 
 def test_every_step_is_here_and_public() -> None:
@@ -334,30 +338,20 @@ def test_a_step_that_breaks_the_contract_is_found(how: str, message: str) -> Non
     assert str(found.value) == message
 
 
-@pytest.mark.parametrize("step", STEPS, ids=named)
-def test_steps_are_frozen_and_comparable(step: Step) -> None:
-    with pytest.raises(FrozenInstanceError):
-        step.label = "other"  # type: ignore[misc]
-    again = type(step)(**{each.name: getattr(step, each.name) for each in fields(step)})
-    assert again == step
+def test_steps_are_frozen() -> None:
+    for step in STEPS:
+        with pytest.raises(FrozenInstanceError):
+            step.label = "other"  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("step", STEPS, ids=named)
-def test_steps_go_to_toml_and_back_and_do_the_same(step: Step) -> None:
-    plan = tc.Plan([step])
-    back = tc.Plan.from_toml(plan.to_toml())
-    assert back == plan
-    assert back.to_toml() == plan.to_toml()
-    assert tomllib.loads(plan.to_toml())["plan"]["steps"][0]["step"] == step.kind()
-    assert applied(back.steps[0]).table.equals(applied(step).table)
-
-
-@pytest.mark.parametrize("step", STEPS, ids=named)
-def test_steps_leave_what_they_were_given(step: Step) -> None:
-    before, known = DATA.table.clone(), dict(DATA.variables)
-    applied(step)
-    assert DATA.table.equals(before)
-    assert dict(DATA.variables) == known
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_steps_go_to_toml_and_back(kind: str) -> None:
+    for step in EXAMPLES[kind]:
+        plan = tc.Plan([step])
+        back = tc.Plan.from_toml(plan.to_toml())
+        # The text tells a number from a whole number, which count as equal.
+        assert (back, repr(back), back.to_toml()) == (plan, repr(plan), plan.to_toml())
+        assert tomllib.loads(plan.to_toml())["plan"]["steps"][0]["step"] == kind
 
 
 @pytest.mark.parametrize("kind", EXAMPLES)
@@ -379,30 +373,11 @@ def test_every_parameter_of_every_step_is_tried(kind: str) -> None:
     assert tried == set(usual) - {"label"}
 
 
-@pytest.mark.parametrize("kind", EXAMPLES)
-def test_what_a_step_declares_happens_in_some_example(kind: str) -> None:
-    """That it draws is checked of every example, both ways; blanks and lost records need data that call for them."""
-    blanking = [applied(step) for step in EXAMPLES[kind] if step.adds_missing]
-    there = sum(int(DATA.missing(name).sum()) for name in DATA.columns)
-    gained = [sum(int(made.missing(name).sum()) for name in made.columns) > there for made in blanking]
-    assert any(gained) == bool(blanking)
-    losing = [applied(step) for step in EXAMPLES[kind] if not step.keeps_records]
-    assert any(made.record.tolist() != DATA.record.tolist() for made in losing) == bool(losing)
-
-
 def by_record(data: Data) -> Iterator[tuple[int, tuple[object, ...]]]:
     return zip(data.record.tolist(), data.table.rows(), strict=True)
 
 
-@pytest.mark.parametrize("step", STEPS, ids=named)
-def test_the_order_of_the_records_does_not_matter(step: Step) -> None:
-    order = np.random.RandomState(1).permutation(len(DATA))
-    assert dict(by_record(applied(step, DATA.take(order)))) == dict(by_record(applied(step)))
-
-
-@pytest.mark.parametrize("step", STEPS, ids=named)
-def test_the_log_counts_what_differs(step: Step) -> None:
-    release = tc.Plan([step]).apply(DATA, WHO, seed=7)
+def log_counts_what_differs(release: tc.Release) -> None:
     (change,) = release.changes
     before = dict(by_record(DATA.without(change.variables_removed)))
     made = dict(by_record(release.data.without(change.variables_added)))
@@ -421,22 +396,36 @@ def test_the_log_counts_what_differs(step: Step) -> None:
     assert change.records_added == len(made) - len(after)
 
 
-@pytest.mark.parametrize("step", STEPS, ids=named)
-def test_no_message_of_the_log_quotes_a_value(step: Step) -> None:
-    marked = DATA.with_columns({"name": [f"Quetzalcoatl{i}" for i in range(len(DATA))]})
-    release = tc.Plan([step]).apply(marked, WHO, seed=7)
-    assert "Quetzalcoatl" not in str(release) + repr(release) + str(release.to_dict())
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_the_log_counts_what_differs_and_quotes_no_value(kind: str) -> None:
+    """And what a step declares happens in some example: blanks and lost records need data that call for them.
+
+    That it draws is checked of every example, both ways.
+    """
+    there = sum(int(DATA.missing(name).sum()) for name in DATA.columns)
+    gained, lost = [], []
+    for step in EXAMPLES[kind]:
+        release = released(step)
+        log_counts_what_differs(release)
+        assert "Quetzalcoatl" not in str(release) + repr(release) + str(release.to_dict())
+        if step.adds_missing:
+            gained.append(sum(int(release.data.missing(name).sum()) for name in release.data.columns) > there)
+        if not step.keeps_records:
+            lost.append(release.data.record.tolist() != DATA.record.tolist())
+    assert any(gained) == bool(gained)
+    assert any(lost) == bool(lost)
 
 
-@pytest.mark.parametrize("step", STEPS, ids=named)
-def test_variables_of_the_step_that_are_not_there_are_an_error(step: Step) -> None:
-    named_variables = [getattr(step, name, None) for name in ("variable", "variables")]
-    names = [name for given in named_variables if given for name in ((given,) if isinstance(given, str) else given)]
-    for name in names:
-        left = DATA.without([name])
-        who = tc.Scenario(keys=[key for key in WHO.keys if key != name])
-        with pytest.raises(TacitaError, match=f"not in the data: '{name}'"):
-            tc.Plan([step]).apply(left, who)
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_variables_of_the_step_that_are_not_there_are_an_error(kind: str) -> None:
+    for step in EXAMPLES[kind]:
+        named_variables = [getattr(step, name, None) for name in ("variable", "variables")]
+        names = [name for given in named_variables if given for name in ((given,) if isinstance(given, str) else given)]
+        for name in names:
+            left = DATA.without([name])
+            who = tc.Scenario(keys=[key for key in WHO.keys if key != name])
+            with pytest.raises(TacitaError, match=f"not in the data: '{name}'"):
+                tc.Plan([step]).apply(left, who)
 
 
 NOT_APPLICABLE = {"age": 999, "income": -5.0, "citizenship": "none", "nace": "00.0"}

@@ -32,8 +32,9 @@ def check_step(step: Step, data: Any, scenario: Scenario) -> None:
     >>> check_step(tc.Round("income", base=1000), survey.data, survey.scenario)
     """
     given = Data.of(data)
+    table, known = given.table.clone(), dict(given.variables)
     release = _applied(step, given, scenario)
-    _check_input(step, given, scenario)
+    _require(given.table.equals(table) and dict(given.variables) == known, "changes what it was given")
     _check_seed(step, given, scenario, release)
     _check_order(step, given, scenario, release)
     _check_names(step, given, scenario, release)
@@ -55,12 +56,6 @@ def _applied(step: Step, data: Data, scenario: Scenario, seed: int = 7) -> Relea
 def _require(holds: Any, what: str) -> None:
     if not holds:
         raise AssertionError(f"the step {what}")
-
-
-def _check_input(step: Step, data: Data, scenario: Scenario) -> None:
-    table, known = data.table.clone(), dict(data.variables)
-    _applied(step, data, scenario)
-    _require(data.table.equals(table) and dict(data.variables) == known, "changes what it was given")
 
 
 def _check_seed(step: Step, data: Data, scenario: Scenario, release: Release) -> None:
