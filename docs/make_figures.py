@@ -43,7 +43,6 @@ def eight_industries() -> dict[str, Any]:
 def variants() -> dict[str, Any]:
     """The figures of the page on variants, as its examples draw them."""
     import numpy as np
-    import polars as pl
 
     from tacita.plots.internal.released import released
     from tacita.plots.internal.robust_intervals import robust_intervals
@@ -56,10 +55,13 @@ def variants() -> dict[str, Any]:
     pair = firms.take(rows), masked.take(rows)
     found = tc.risk.confidentiality(*pair, tc.Scenario(numeric_keys=KEYS), log=True)
     survey = tc.household_survey()
-    rounded = survey.data.with_columns({"age": survey.data.numbers("age") // 5 * 5 + 2})
-    rare = tc.risk.categorical_confidentiality(survey.data, rounded, survey.scenario, unit="sd").unsafe
-    status = pl.when(pl.Series(rare)).then(None).otherwise(pl.col("status")).alias("status")
-    protected = tc.Data.of(rounded.table.with_columns(status), survey.data.variables)
+    grouped = tc.Plan(
+        [
+            tc.Recode("age", breaks=[15, 30, 50, 65]),
+            tc.GroupRare(["citizenship"], least=300),
+            tc.GroupRare(["status"], least_share=0.06),
+        ]
+    ).apply(survey.data, survey.scenario)
     logs = [data.with_columns({name: np.log1p(data.numbers(name)) for name in KEYS}) for data in pair]
     robust = robust_interval_disclosure(*logs, tc.Scenario(numeric_keys=KEYS), k=0.5, k2=0.1)
     return {
@@ -68,7 +70,7 @@ def variants() -> dict[str, Any]:
             firms, masked, tc.Scenario(numeric_keys=KEYS), strata=["industry"], log=True
         ).plot(by="stratum"),
         "categorical_confidentiality": tc.risk.categorical_confidentiality(
-            survey.data, protected, survey.scenario, unit="sd"
+            survey.data, grouped, survey.scenario
         ).plot(),
         "released": released(*pair, KEYS, log=True),
         "units": units(found, *pair),

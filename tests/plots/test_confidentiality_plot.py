@@ -68,8 +68,9 @@ def test_a_vertical_line_shades_everything_left_of_it() -> None:
     shown = cloud.extent(points)
     line = cloud.line(points, shown)
     assert line["height"].to_list() == [shown.top] * line.height
-    assert line["neighbours"].max() == 4.0
-    rules = [each for each in found.plot().to_dict()["layer"] if each["mark"]["type"] == "rule"]
+    # Whole counts: the line stands between the last unsafe and the first safe one.
+    assert line["neighbours"].max() == 3.5
+    rules = [each for each in found.plot().to_dict()["vconcat"][0]["layer"] if each["mark"]["type"] == "rule"]
     assert len(rules) == 1
     assert (found.unsafe == (found.neighbours < 4)).all()
 
@@ -219,7 +220,8 @@ def test_of_very_many_strata_the_most_unsafe_are_drawn() -> None:
     found = tc.risk.confidentiality(frame, frame, tc.Scenario(numeric_keys=["x"]), strata="g", delta=0.1, k=2)
     chart = found.plot(by="stratum").to_dict()
     assert len(chart["concat"]) == MOST_PANELS
-    assert "3 strata with smaller shares of unsafe records are not drawn" in chart["title"]["subtitle"][0]
+    # All have the same share of unsafe records, and nothing else is said of those left out.
+    assert chart["title"]["subtitle"][0].endswith("3 strata not drawn, none with a larger share of them")
 
 
 def test_panels_by_key_set() -> None:
@@ -261,7 +263,7 @@ def test_one_mark_for_all_records_at_a_place() -> None:
         assert (named, records) == (expected, len(here))
 
 
-def test_very_many_places_are_drawn_as_cells() -> None:
+def test_very_many_places_cannot_be_pointed_at() -> None:
     draw = np.random.default_rng(8)
     n = 20_000
     frame = pl.DataFrame({"a": draw.integers(0, 900, n), "x": draw.normal(0, 5, n)})
@@ -272,7 +274,8 @@ def test_very_many_places_are_drawn_as_cells() -> None:
     assert cells.height <= MOST_POINTS
     assert int(cells["records"].sum()) == n
     assert int(cells.filter(cells["unsafe"])["records"].sum()) == int(found.unsafe.sum())
-    assert drawn_rows(found.plot()) <= MOST_POINTS + 61
+    # The line, and two margins besides.
+    assert drawn_rows(found.plot()) <= MOST_POINTS + 200
 
 
 def test_marks_have_the_kinds_of_the_references() -> None:
@@ -290,3 +293,53 @@ def test_ticks_of_a_compressed_axis() -> None:
     assert len(ticks) <= 8
     assert all(math.log10(tick) % 1 == pytest.approx(0.0) or str(tick)[0] in "25" for tick in ticks[2:])
     assert Limits().k == 15
+
+
+def test_a_line_with_g_below_one_is_bent_near_zero_too() -> None:
+    _, found = firms(g=0.5)
+    points = cloud_of(found)
+    line = cloud.line(points, cloud.extent(points))
+    x, y = line["neighbours"].to_numpy(), line["height"].to_numpy()
+    # No stretch of the line is long: neither across nor upwards.
+    assert np.diff(x).max() < 0.06 * found.limits.k
+    assert np.abs(np.diff(y)).max() < 0.06 * found.limits.r
+
+
+def test_the_plot_says_what_a_neighbour_is() -> None:
+    _, found = firms(strata="industry")
+    low, high = f"{found.delta.min():.3g}", f"{found.delta.max():.3g}"
+    said = found.plot().to_dict()["title"]["subtitle"]
+    assert said[1] == f"neighbours: originals nearer than delta = {low} to {high} by stratum (alpha = 0.05)"
+    by_ratio = firms(ratio=True)[1].by_ratio()
+    assert by_ratio.plot().to_dict()["title"]["subtitle"][1].startswith("neighbours: by the likelihood ratio, t above")
+    assert by_ratio.headline.endswith(", by the likelihood ratio")
+    assert not found.by_the_ratio
+
+
+@pytest.mark.parametrize(
+    ("top", "end"), [(0.165, 0.2), (0.6, 0.6), (1.3, 1.5), (0.04, 0.04), (7.2, 8.0), (0.011, 0.015)]
+)
+def test_axes_end_at_round_numbers(top: float, end: float) -> None:
+    assert cloud._round_top(top) == pytest.approx(end)
+
+
+def test_four_thousand_records_are_cells_with_the_unsafe_ones_on_top() -> None:
+    found = large(4000, k=5)
+    points = confidentiality_points(found)
+    shown = set(points["record"].to_list())
+    assert set(found.record[found.unsafe].tolist()) <= shown
+    assert len(shown) < 4000
+    cells = confidentiality_cells(found)
+    assert not cells["unsafe"].any()
+    assert points.height + int(cells["records"].sum()) == 4000
+
+
+def test_margins_of_categorical_data_count_every_record() -> None:
+    found = people()
+    above, lower = found.plot().to_dict()["vconcat"]
+    beside = lower["hconcat"][1]
+    data = found.plot().to_dict()["datasets"]
+    for margin in (above, beside):
+        bars = data[margin["data"]["name"]]
+        assert sum(bar["records"] for bar in bars) == 500
+        assert sum(bar["records"] for bar in bars if bar["unsafe"]) == int(found.unsafe.sum())

@@ -13,12 +13,16 @@ import numpy as np
 
 from tacita import frame
 from tacita.arrays import Bools, Floats, Ints
-from tacita.plots.theme import INK, SAFE, UNSAFE
+from tacita.plots.theme import INK, UNSAFE, shades
 
 MOST_POINTS = 5000
 """At most so many marks are drawn; dense areas are drawn as cells, and the subtitle counts what is in them."""
+CROWDED = 1500
+"""More records than this are drawn as cells, with what is notable one by one."""
 MARKED = 1000
-"""At most so many records are drawn one by one in a large file."""
+"""At most so many unsafe records are listed, or drawn one by one; of more, only those that an intruder finds."""
+EXPOSED = 300
+"""At most so many of those that an intruder finds."""
 CELLS = 36
 """Cells along each axis in a large file, at most."""
 TOP = 4.0
@@ -44,15 +48,21 @@ class Cloud:
     unsafe: Bools
     """By record: whether it lies in the unsafe zone."""
     notable: Floats
-    """By record: 0, or more the more it deserves a mark of its own in a large file."""
+    """By record: 0, or more the more it deserves a mark of its own in a large file; unsafe ones at least 1."""
     limits: Any
     """k, r, g, vertical."""
     names: tuple[str, str]
     """Columns of the table with the two coordinates."""
     titles: tuple[str, str]
     """What the axes say."""
+    rows: int = CELLS
+    """Cells upwards, at most."""
+    first: float = 0.0
+    """Where the axis across begins: the least count there can be."""
     most: int = MOST_POINTS
     """Marks that may be drawn."""
+    crowded: int = CROWDED
+    """Records that may be drawn one by one."""
 
     def __len__(self) -> int:
         return len(self.across)
@@ -62,14 +72,20 @@ class Cloud:
         each = (self.across[rows], self.upwards[rows], self.unsafe[rows], self.notable[rows])
         across, upwards, unsafe, notable = each
         table = frame.take(self.table, rows)
-        return replace(
-            self, table=table, across=across, upwards=upwards, unsafe=unsafe, notable=notable, most=max(most, 50)
-        )
+        crowded = max(min(most, self.crowded), 50)
+        some = replace(self, table=table, across=across, upwards=upwards, unsafe=unsafe, notable=notable)
+        return replace(some, most=max(most, 50), crowded=crowded)
 
     @property
     def large(self) -> bool:
         """Whether dense areas are drawn as cells."""
-        return len(self) > self.most
+        return len(self) > self.crowded
+
+    @property
+    def border(self) -> float:
+        """Where a vertical line stands: at k, or between whole counts right below it."""
+        whole = bool(np.all(self.across == np.round(self.across)))
+        return float(self.limits.k) - (0.5 if whole else 0.0)
 
 
 @dataclass(frozen=True)
@@ -89,17 +105,30 @@ def extent(cloud: Cloud) -> Extent:
     if limits.vertical:
         # Whatever the height: all of it if it is a share, else most of it.
         greatest = float(finite.max(initial=0.0))
-        return Extent(right, max(0.05, 1.05 * greatest if greatest <= 1.0 else 1.1 * shown))
-    return Extent(right, float(min(TOP * limits.r, max(1.25 * limits.r, 1.1 * shown))))
+        return Extent(right, _round_top(max(0.05, greatest if greatest <= 1.0 else 1.1 * shown)))
+    return Extent(right, _round_top(float(min(TOP * limits.r, max(1.1 * limits.r, 1.1 * shown)))))
+
+
+def _round_top(top: float) -> float:
+    """The end of an axis at a round number: the next multiple of a round step of about a fifth of it."""
+    power = 10.0 ** np.floor(np.log10(top / 5.0))
+    step = next(each * power for each in (1, 2, 5, 10) if each * power >= 0.999 * top / 5.0)
+    return float(np.ceil(top / step - 1e-9) * step)
 
 
 def single_records(cloud: Cloud) -> Ints:
-    """The records drawn one by one: all, or in a large file the most notable ones in the order of the file."""
+    """The records drawn one by one: all, or in a large file the most notable ones in the order of the file.
+
+    Those are the unsafe ones if they are not too many, else only those of them that an intruder finds.
+    """
     if not cloud.large:
         return np.arange(len(cloud), dtype=np.int64)
     notable = np.flatnonzero(cloud.notable > 0)
+    most = min(MARKED, cloud.most // 5)
+    if len(notable) > most:
+        notable, most = np.flatnonzero(cloud.notable > 1), min(EXPOSED, most)
     order = np.lexsort((cloud.across[notable], -cloud.notable[notable]))
-    return np.sort(notable[order[: min(MARKED, cloud.most // 5)]])
+    return np.sort(notable[order[:most]])
 
 
 def points(cloud: Cloud, shown: Extent | None = None) -> frame.Frame:
@@ -127,7 +156,9 @@ def cells(cloud: Cloud, shown: Extent | None = None) -> frame.Frame:
 
 
 def _cells(cloud: Cloud, rest: Bools, shown: Extent, size: int) -> frame.Frame:
-    across, upwards = _edges(cloud.limits.k, shown, size)
+    half = float(cloud.limits.k) - cloud.border if cloud.limits.vertical else 0.5
+    across = _edges(cloud.limits.k, shown, size, half)
+    upwards = np.linspace(0.0, shown.top, min(size, cloud.rows) + 1)
     tables = []
     for unsafe in (False, True):
         here = rest & (cloud.unsafe == unsafe)
@@ -141,14 +172,17 @@ def _cells(cloud: Cloud, rest: Bools, shown: Extent, size: int) -> frame.Frame:
     return frame.stacked(tables)
 
 
-def _edges(k: float, shown: Extent, size: int) -> tuple[Floats, Floats]:
+def _edges(k: float, shown: Extent, size: int, half: float) -> Floats:
     """Borders of the cells as the axis goes, half a record beside whole numbers: k is a border less one half."""
     right = shown.right + 1.0
-    below = np.unique(np.round(np.linspace(0, k, min(int(k), size) + 1)))
     spaced = np.geomspace if _compressed(k, shown) else np.linspace
-    beyond = spaced(k, max(right, 2.0 * k), size)
-    across = np.unique(np.concatenate([below, np.round(beyond)])) - 0.5
-    return np.append(across, across[-1] + 1.0), np.linspace(0.0, shown.top, size + 1)
+    # As wide below k as beyond it, as far as whole counts allow.
+    share = np.log(2.0) / np.log1p(right / k) if _compressed(k, shown) else k / max(right, k)
+    few = int(np.clip(np.ceil(size * share), 1, k))
+    below = np.unique(np.round(np.linspace(0, k, few + 1)))
+    beyond = spaced(k, max(right, 2.0 * k), max(size - few, 2))
+    across = np.unique(np.concatenate([below, np.round(beyond)])) - half
+    return np.append(across, across[-1] + 1.0)
 
 
 def axes(cloud: Cloud, shown: Extent, *, titles: bool = True) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -157,16 +191,17 @@ def axes(cloud: Cloud, shown: Extent, *, titles: bool = True) -> tuple[dict[str,
     kind: dict[str, Any] = {"type": "linear"}
     ticks: dict[str, Any] = {"tickCount": 8}
     if _compressed(k, shown):
-        kind, ticks = {"type": "symlog", "constant": k}, {"values": _ticks(k, right)}
+        kind, ticks = {"type": "symlog", "constant": k}, {"values": [cloud.first, *_ticks(k, right)[1:]]}
+    scale = " (log scale beyond k)" if _compressed(k, shown) else ""
     across: dict[str, Any] = {
-        "title": cloud.titles[0] if titles else None,
-        "scale": alt.Scale(domain=[-0.5, right + 0.5], nice=False, **kind),
+        "title": f"{cloud.titles[0]}{scale}" if titles else None,
+        "scale": alt.Scale(domain=[cloud.first - 0.5, right + 0.5], nice=False, **kind),
         "axis": alt.Axis(labelExpr=LABEL, **ticks),
     }
     upwards: dict[str, Any] = {
         "title": cloud.titles[1] if titles else None,
         "scale": alt.Scale(domain=[0, shown.top], nice=False, clamp=True),
-        "axis": alt.Axis(format="%", tickCount=6),
+        "axis": alt.Axis(format="~%", tickCount=6),
     }
     return across, upwards
 
@@ -177,7 +212,7 @@ def _compressed(k: float, shown: Extent) -> bool:
 
 
 def _ticks(k: float, right: float, most: int = 5) -> list[float]:
-    """0, k, and round numbers beyond."""
+    """0, k, and round numbers beyond, none so near to k that the two would be one."""
     powers = range(int(np.floor(np.log10(k))), int(np.ceil(np.log10(right))) + 1)
     beyond = [each * 10.0**power for power in powers for each in (1, 2, 5) if 2 * k < each * 10.0**power <= right]
     step = -(-len(beyond) // most) if beyond else 1
@@ -187,11 +222,12 @@ def _ticks(k: float, right: float, most: int = 5) -> list[float]:
 def line(cloud: Cloud, shown: Extent, steps: int = 60) -> frame.Frame:
     """The policy line, (x/k)^g + (y/r)^g = 1, or the whole height up to the vertical at k."""
     limits = cloud.limits
-    # Denser towards k, where a bent line falls steeply.
-    x = limits.k * (1.0 - np.linspace(1.0, 0.0, steps) ** 3)
-    y = limits.r * (1.0 - (x / limits.k) ** limits.g) ** (1.0 / limits.g)
+    # By the angle: dense at both ends, where a bent line is steep or flat.
+    turn = np.linspace(0.5 * np.pi, 0.0, steps)
+    x = limits.k * (np.cos(turn) ** (2.0 / limits.g)).round(12)
+    y = limits.r * (np.sin(turn) ** (2.0 / limits.g)).round(12)
     if limits.vertical:
-        y = np.full(steps, shown.top)
+        x, y = np.linspace(cloud.first - 0.5, cloud.border, steps), np.full(steps, shown.top)
     return frame.table({cloud.names[0]: x, "height": np.minimum(y, shown.top), "floor": np.zeros(steps)})
 
 
@@ -201,7 +237,7 @@ def zone_layers(cloud: Cloud, shown: Extent, across: dict[str, Any], upwards: di
     bent = line(cloud, shown)
     zone = alt.Chart(bent).mark_area(color=UNSAFE, opacity=0.10).encode(x=x, y=y, y2="floor:Q")
     if cloud.limits.vertical:
-        at = frame.table({cloud.names[0]: [float(cloud.limits.k)]})
+        at = frame.table({cloud.names[0]: [cloud.border]})
         return [zone, alt.Chart(at).mark_rule(color=INK, strokeDash=[4, 3]).encode(x=x)]
     return [zone, alt.Chart(bent).mark_line(color=INK, strokeDash=[4, 3], strokeWidth=1.2).encode(x=x, y=y)]
 
@@ -209,25 +245,32 @@ def zone_layers(cloud: Cloud, shown: Extent, across: dict[str, Any], upwards: di
 def cell_layers(cloud: Cloud, shown: Extent, across: dict[str, Any], upwards: dict[str, Any]) -> list[Any]:
     """The cells of a large file, the darker the more records."""
     found = cells(cloud, shown)
-    wide = frame.numbers(found, "right") - frame.numbers(found, "left")
+    # By what is in a cell for its width on the axis: cells are wider where whole counts are far apart.
+    wide = _along(frame.numbers(found, "right"), cloud, shown) - _along(frame.numbers(found, "left"), cloud, shown)
     density = frame.numbers(found, "records") / wide
-    # By what is in a cell for its width: cells are wider where there are few records.
-    found = frame.beside(found, frame.table({"density": density}))
-    low = float(density.min(initial=1.0))
-    shade = alt.Scale(type="log", domain=[low, max(float(density.max(initial=1.0)), 2.0 * low)], range=[0.12, 1])
+    found = frame.beside(found, frame.table({"shade": shades(density, found["unsafe"].to_numpy())}))
     return [
-        alt.Chart(found.filter(found["unsafe"] == unsafe))
-        .mark_rect(color=UNSAFE if unsafe else SAFE)
+        alt.Chart(found)
+        .mark_rect(strokeWidth=0.6)
         .encode(
             x=alt.X("left:Q", **across),
             x2="right:Q",
             y=alt.Y("low:Q", **upwards),
             y2="high:Q",
-            opacity=alt.Opacity("density:Q", scale=shade, legend=None),
+            fill=alt.Fill("shade:N", scale=None),
+            # Of the same colour, or the background shines through between cells.
+            stroke=alt.Stroke("shade:N", scale=None),
             tooltip=[alt.Tooltip("records:Q", format=",")],
         )
-        for unsafe in (False, True)
     ]
+
+
+def _along(values: Floats, cloud: Cloud, shown: Extent) -> Floats:
+    """Where values lie on the axis across, in lengths of it."""
+    k = float(cloud.limits.k)
+    if _compressed(k, shown):
+        values = np.sign(values) * np.log1p(np.abs(values) / k)
+    return np.asarray(values)
 
 
 def zone_text(limits: Any) -> str:
@@ -246,5 +289,9 @@ def drawn_text(cloud: Cloud, shown: Extent) -> list[str]:
         notes.append(f"{far:,} moved further than the axis shows")
     if cloud.large:
         one_by_one = len(single_records(cloud))
-        notes.append(f"{one_by_one:,} drawn one by one, {len(cloud) - one_by_one:,} as cells")
+        darkest = int(frame.numbers(cells(cloud, shown), "records").max(initial=0.0))
+        notes.append(
+            f"{one_by_one:,} drawn one by one, {len(cloud) - one_by_one:,} as cells, the darker the more (up to "
+            f"{darkest:,})"
+        )
     return ["; ".join(notes)] if notes else []

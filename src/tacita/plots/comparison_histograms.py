@@ -70,7 +70,7 @@ def bar_layers(here: frame.Frame, title: str, alone: bool) -> list[Any]:
     upwards: dict[str, Any] = {"title": "share" if alone else None, "axis": alt.Axis(format="%", tickCount=3)}
     grey = (
         alt.Chart(here)
-        .mark_bar(color=QUIET, opacity=0.55, stroke="white", strokeWidth=0.3)
+        .mark_bar(color=QUIET, opacity=0.8, stroke="white", strokeWidth=0.3)
         .encode(
             x=alt.X("low:Q", **across),
             x2="high:Q",

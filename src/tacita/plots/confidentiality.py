@@ -14,7 +14,7 @@ from tacita.plots.cloud import Cloud, Extent
 from tacita.plots.confidentiality_layers import MARKS as MARKS
 from tacita.plots.confidentiality_layers import MARKS_TEXT as MARKS_TEXT
 from tacita.plots.confidentiality_layers import cloud_of as cloud_of
-from tacita.plots.confidentiality_layers import drawn, left_text
+from tacita.plots.confidentiality_layers import drawn, key_to_marks, left_text, neighbours_text
 from tacita.plots.confidentiality_layers import panel_layers as panel_layers
 from tacita.plots.confidentiality_panels import panels_by_stratum
 from tacita.plots.linked_table import Column, linked_table, selections, unsafe_rows
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 def confidentiality_points(result: Any) -> frame.Frame:
     """What is drawn one by one: neighbours, perturbation and kind of mark of each record, no values.
 
-    In a file of more than 5,000 records only the largest units and the unsafe ones whose nearest original is the true
-    one are drawn one by one, those with fewest neighbours first, 1,000 of them at the most.
+    In a file of more than 1,500 records only the largest units and the unsafe ones are drawn one by one; if those are
+    more than 1,000, of them only the 300 with fewest neighbours whose nearest original is the true one.
     """
     return clouds.points(cloud_of(result))
 
@@ -77,7 +77,8 @@ def confidentiality(
     shown = clouds.extent(cloud)
     chosen = selections() if table else None
     size = {"width": width or 560, "height": height or 360}
-    chart = alt.layer(*panel_layers(result, cloud, shown, chosen, shown_values)).properties(**size)
+    plot = alt.layer(*panel_layers(result, cloud, shown, chosen, shown_values)).properties(**size)
+    chart = alt.vconcat(plot, key_to_marks(size["width"]), spacing=10)
     title = alt.Title("Confidentiality plot", subtitle=_subtitle(result, cloud, shown, shown_values))
     if chosen is None:
         return themed(chart.properties(title=title))
@@ -95,7 +96,7 @@ def _columns(result: Any, values: Values | None) -> list[Column]:
         Column("neighbours", "neighbours", 80, ","),
         Column("moved", "perturbation", 86),
         *widths,
-        Column("mark", "link", 160),
+        Column("mark", "link", 180),
         *([] if values is None else values.columns()),
     ]
 
@@ -105,7 +106,7 @@ def _subtitle(result: Any, cloud: Cloud, shown: Extent, values: Values | None) -
     zone = clouds.zone_text(result.limits)
     return [
         f"{found:,} of {n:,} records in the unsafe zone ({zone}); keys: {result.compared_on}",
-        MARKS_TEXT,
+        neighbours_text(result),
         *clouds.drawn_text(cloud, shown),
         *left_text(result),
         *([] if values is None else [values.warning]),

@@ -12,17 +12,20 @@ from tacita.arrays import Floats
 from tacita.plots import cloud as clouds
 from tacita.plots.cloud import Cloud, Extent
 from tacita.plots.linked_table import Selections, ring, unsafe_rows
-from tacita.plots.theme import QUIET, SAFE, UNSAFE
+from tacita.plots.theme import INK, SAFE, UNSAFE
 
 if TYPE_CHECKING:
     from tacita.plots.internal.values import Values
 
 MARKS = ("no link", "true link among neighbours", "nearest is the true link", "largest unit")
 MARKS_TEXT = (
-    "open squares: nearest original is the true one; crosses: true one among the neighbours; filled: largest unit"
+    "red: unsafe; open squares: nearest original is the true one; crosses: true one among the neighbours; filled "
+    "square: largest unit"
 )
 SHAPES = ("circle", "cross", "square", "square")
-SIZES = (14, 20, 46, 90)
+SIZES = (16, 26, 50, 90)
+FILLED = (0.0, 1.0, 0.0, 1.0)
+"""How much of the colour is inside a mark."""
 STEPS = 1000
 """Heights are rounded to so many steps of the axis."""
 PLAIN = ("record", "stratum", "neighbours", "mark", "unsafe", "rank")
@@ -37,13 +40,13 @@ def cloud_of(result: Any, values: Values | None = None) -> Cloud:
     table = frame.beside(result.to_frame(), frame.table({"mark": (kinds + np.uint32(1), MARKS)}))
     if values is not None:
         table = frame.beside(table, values.table)
-    found = result.unsafe & (result.correct > 0)
+    found = result.unsafe.astype(np.float64) * np.where(result.correct > 0, 2.0, 1.0)
     return Cloud(
         table=table,
         across=result.neighbours.astype(np.float64),
         upwards=result.perturbation,
         unsafe=result.unsafe,
-        notable=np.where(result.largest, 2.0, found.astype(np.float64)),
+        notable=np.where(result.largest, 3.0, found),
         limits=result.limits,
         names=("neighbours", "perturbation"),
         titles=TITLES,
@@ -122,35 +125,58 @@ def left_text(result: Any) -> list[str]:
     return found
 
 
+def neighbours_text(result: Any) -> str:
+    """What makes an original a neighbour: nearer than delta, which alpha gives, or likelier than tau."""
+    alpha = "" if result.alpha is None else f" (alpha = {result.alpha:g})"
+    if result.by_the_ratio:
+        taus = _span([each.densities.tau for each in result.ratios], len(result.labels))
+        return f"neighbours: by the likelihood ratio, t above tau = {taus} (alpha = {result.level:g})"
+    weighed = ", counted by their weight" if result.weighted else ""
+    what = "originals" if result.archive is None else f"{result.archive:,} records of an archive"
+    return f"neighbours: {what} nearer than delta = {_span(result.delta, len(result.labels))}{alpha}{weighed}"
+
+
+def _span(values: Any, strata: int) -> str:
+    numbers = np.asarray(values, dtype=np.float64)
+    numbers = numbers[np.isfinite(numbers)]
+    if not len(numbers):
+        return "undefined"
+    low, high = float(numbers.min()), float(numbers.max())
+    return f"{low:.3g}" if strata == 1 or low == high else f"{low:.3g} to {high:.3g} by stratum"
+
+
+def _look(ordered: list[str]) -> dict[str, Any]:
+    """Shape, size and inside of the marks by kind; their key is drawn below, since a legend cannot show all three."""
+    scales: dict[str, Any] = {"shape": SHAPES, "size": SIZES, "fillOpacity": FILLED}
+    kinds = {"shape": alt.Shape, "size": alt.Size, "fillOpacity": alt.FillOpacity}
+    return {
+        name: kinds[name]("mark:N", legend=None, scale=alt.Scale(type="ordinal", domain=ordered, range=list(drawn_as)))
+        for name, drawn_as in scales.items()
+    }
+
+
 def _marks(points: frame.Frame, x: Any, y: Any, hover: list[Any]) -> Any:
     """All marks in one layer, the notable kinds over the others."""
     seen = np.array([MARKS.index(mark) for mark in points["mark"]], dtype=np.int64)
-    sized = frame.beside(points, frame.table({"size": np.array(SIZES)[seen]}))
-    ordered = frame.take(sized, np.argsort(seen, kind="stable"))
-    colour = (
-        alt.when("datum.unsafe")
-        .then(alt.value(UNSAFE))
-        .when(f"datum.mark == '{MARKS[0]}'")
-        .then(alt.value(QUIET))
-        .otherwise(alt.value(SAFE))
-    )
-    hollow = f"datum.mark == '{MARKS[0]}' || datum.mark == '{MARKS[2]}'"
-    shapes = alt.Scale(domain=list(MARKS), range=list(SHAPES))
+    ordered = frame.take(points, np.argsort(seen, kind="stable"))
+    colour = alt.when("datum.unsafe").then(alt.value(UNSAFE)).otherwise(alt.value(SAFE))
     return (
         alt.Chart(ordered)
-        .mark_point(strokeWidth=1, opacity=0.8)
-        .encode(
-            x=x,
-            y=y,
-            shape=alt.Shape("mark:N", scale=shapes, legend=None),
-            size=alt.Size("size:Q", scale=None),
-            stroke=colour,
-            # Transparent, not none: the inside of a hollow mark can be pointed at.
-            fill=alt.when(hollow)
-            .then(alt.value("transparent"))
-            .when("datum.unsafe")
-            .then(alt.value(UNSAFE))
-            .otherwise(alt.value(SAFE)),
-            tooltip=hover,
-        )
+        .mark_point(strokeWidth=1, opacity=0.85)
+        # The inside of a hollow mark is there, though not seen: it can be pointed at.
+        .encode(x=x, y=y, stroke=colour, fill=colour, tooltip=hover, **_look(list(MARKS)))
     )
+
+
+def key_to_marks(width: int) -> Any:
+    """One line below the plot: what each mark stands for, and the two colours."""
+    at = np.array([0.01, 0.12, 0.405, 0.64]) * width
+    rows = frame.table({"mark": list(MARKS), "at": at})
+    place = alt.X("at:Q", scale=alt.Scale(domain=[0, width], nice=False), axis=None)
+    marks = alt.Chart(rows).mark_point(strokeWidth=1, opacity=1).encode(x=place, **_look(list(MARKS)))
+    texts = alt.Chart(rows).mark_text(align="left", dx=9, fontSize=11, color=INK).encode(x=place, text="mark:N")
+    marks = marks.encode(stroke=alt.value(INK), fill=alt.value(INK))
+    colours = frame.table({"at": np.array([0.83, 0.93]) * width, "colour": [UNSAFE, SAFE], "word": ["unsafe", "safe"]})
+    spots = alt.Chart(colours).mark_square(size=90, opacity=1).encode(x=place, color=alt.Color("colour:N", scale=None))
+    words = alt.Chart(colours).mark_text(align="left", dx=9, fontSize=11, color=INK).encode(x=place, text="word:N")
+    return alt.layer(marks, texts, spots, words).properties(width=width, height=18)

@@ -7,10 +7,11 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from tacita import check
 from tacita.check import TacitaError
 from tacita.plots import cloud as clouds
 from tacita.plots.cloud import MOST_POINTS, Cloud, Extent
-from tacita.plots.confidentiality_layers import MARKS_TEXT, cloud_of, left_text, panel_layers
+from tacita.plots.confidentiality_layers import MARKS_TEXT, cloud_of, left_text, neighbours_text, panel_layers
 from tacita.plots.theme import QUIET, themed
 
 MOST_PANELS = 12
@@ -30,11 +31,11 @@ def panels_by_stratum(result: Any, *, width: int | None = None, height: int | No
     budget = MOST_POINTS // max(len(chosen), 1)
     named = [(result.labels[place], result, whole.take(strata[place], budget)) for place in chosen]
     rest = len(result.labels) - len(chosen)
-    more = f"; {rest:,} strata with smaller shares of unsafe records are not drawn" if rest else ""
+    more = f"; {check.counted(rest, 'stratum', 'strata')} not drawn, none with a larger share of them" if rest else ""
     found, n = int(result.unsafe.sum()), len(whole)
     zone = clouds.zone_text(result.limits)
     subtitle = f"{found:,} of {n:,} records in the unsafe zone ({zone}); keys: {result.compared_on}{more}"
-    return _panels(named, clouds.extent(whole), [subtitle, *left_text(result)], width, height)
+    return _panels(named, clouds.extent(whole), [subtitle, neighbours_text(result), *left_text(result)], width, height)
 
 
 def confidentiality_panels(result: Any, *, width: int | None = None, height: int | None = None) -> Any:
@@ -68,7 +69,7 @@ def _panels(
         panels.append(alt.layer(*layers).properties(width=width or 250, height=height or 170, title=title))
     cells = sum(len(cloud) - len(clouds.single_records(cloud)) for _, _, cloud in named if cloud.large)
     far = sum(int((cloud.upwards > shown.top).sum()) for _, _, cloud in named)
-    notes = [f"{far:,} moved further than the axis shows"] if far else []
+    notes = [f"{far:,} moved further than the axis shows, drawn at its top"] if far else []
     notes += [f"{cells:,} drawn as cells"] if cells else []
     lines = [
         *subtitle,

@@ -28,16 +28,21 @@ def model_check_points(result: Any) -> frame.Frame:
 
 
 def model_check(result: Any, *, width: int = 280) -> Any:
-    """True F against one draw of it for each key, and the histogram of positions: flat if the model is right."""
+    """True F against one draw of it for each key, and the histogram of positions: flat if the model is right.
+
+    With f/F known the forecast of each key has the truth in its middle, so that there are no positions to be shown.
+    """
     points = model_check_points(result)
     drawn = "" if points.height == len(result.f) else f", {points.height:,} of them drawn"
-    subtitle = f"{len(result.f):,} keys{drawn}; p = f/F {result.probability}; dashed: equality, and an even spread"
-    chart = alt.hconcat(
-        _cloud(points, float(max(result.F.max(), result.draw.max()))).properties(width=width, height=width),
-        _positions(result.histogram).properties(width=width, height=width),
-        spacing=30,
-    ).properties(title=alt.Title("Negative binomial model of F given f", subtitle=subtitle))
-    return themed(chart)
+    subtitle = f"{len(result.f):,} keys{drawn}; p = f/F {result.probability}; dashed: equality"
+    title = "Negative binomial model of F given f"
+    cloud = _cloud(points, float(max(result.F.max(), result.draw.max()))).properties(width=width, height=width)
+    if result.probability == "known":
+        more = "each forecast has its true F as its mean; probability='estimated' shows whether forecasts are right"
+        return themed(cloud.properties(title=alt.Title(title, subtitle=[subtitle, more])))
+    positions = _positions(result.histogram).properties(width=width, height=width)
+    subtitle += ", and an even spread"
+    return themed(alt.hconcat(cloud, positions, spacing=30).properties(title=alt.Title(title, subtitle=subtitle)))
 
 
 def _cloud(points: frame.Frame, top: float) -> Any:

@@ -9,6 +9,9 @@ import numpy as np
 
 from tacita.arrays import Floats
 
+SHORT = "format(datum.value, abs(datum.value) >= 1 || datum.value == 0 ? '~s' : '~g')"
+"""A number as short as it can be: 0, 0.1, 10, 1k, 1M."""
+
 
 class NumberAxis(NamedTuple):
     """How numbers lie along an axis."""
@@ -27,7 +30,8 @@ class NumberAxis(NamedTuple):
         """Ticks at round numbers: powers of ten on a log scale."""
         if self.kind == "linear":
             return alt.Axis(format="~s", tickCount=5)
-        return alt.Axis(values=self.ticks(), format="~s")
+        # Each tick by itself: a format for all of them would write 0, 1 and 10 as 0M beside a million.
+        return alt.Axis(values=self.ticks(), labelExpr=SHORT)
 
     def ticks(self, most: int = 6) -> list[float]:
         """Powers of ten inside the axis, thinned."""

@@ -10,6 +10,7 @@ import numpy as np
 from tacita import frame
 from tacita.arrays import Floats
 from tacita.plots.theme import INK, SAFE, UNSAFE, themed
+from tacita.result import number_of, percent
 
 BINS_PER_DECADE = 10
 LEAST = 1e-12
@@ -22,6 +23,14 @@ def _risk(result: Any) -> tuple[Floats, float | None, str]:
         return result.individual.risk, result.main.risk_limit, "Risk of re-identification"
     households = hasattr(result, "by_household")
     return result.risk, None, "Risk that a household is re-identified" if households else "Risk of re-identification"
+
+
+def _expected(result: Any) -> str:
+    """The expected re-identifications, if an intruder tries every record."""
+    found = getattr(result, "reidentification", None)
+    if found is None or found.not_valid:
+        return ""
+    return f"{number_of(found.expected, 'expected re-identification')} ({percent(found.rate)}); "
 
 
 def risk_histogram_points(result: Any, *, threshold: float | None = None) -> frame.Frame:
@@ -63,7 +72,7 @@ def risk_histogram(result: Any, *, threshold: float | None = None, width: int = 
     points = risk_histogram_points(result, threshold=threshold)
     scale = alt.Scale(type="log", domain=[float(points["low"][0]), 1.0], nice=False)
     upper, lower = _bars(points, scale), _steps(points, scale)
-    subtitle = f"{len(risk):,} records; highest risk {risk.max():.3g}"
+    subtitle = f"{len(risk):,} records; {_expected(result)}highest risk {risk.max():.3g}"
     if limit is not None:
         subtitle += f"; {int((risk > limit).sum()):,} above {limit:g}"
         upper, lower = upper + _limit(limit, scale, named=True), lower + _limit(limit, scale, named=False)

@@ -5,11 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import altair as alt
+import numpy as np
+
+from tacita.arrays import Bools, Floats
 
 SAFE = "#3b6ea5"
 UNSAFE = "#c8452e"
+BETWEEN = "#c98a1b"
+"""Neither safe nor quite unsafe."""
 INK = "#222222"
 QUIET = "#8a8a8a"
+
+PALE_SAFE = "#dde7f2"
+"""Where there are fewest safe records."""
+PALE_UNSAFE = "#f7d9d2"
+"""Where there are fewest unsafe records."""
 
 FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 
@@ -51,6 +61,19 @@ OFFLINE_CLASSES = {
     alt.VConcatChart: VConcatChart,
 }
 """Our kind of each of Altair's charts."""
+
+
+def shades(density: Floats, unsafe: Bools) -> list[str]:
+    """A colour for each cell, on a log scale from the least density to the greatest: of red if unsafe, else of blue."""
+    low, high = float(density.min(initial=1.0)), float(density.max(initial=1.0))
+    share = np.log(density / low) / np.log(max(high, 1.001 * low) / low) if low > 0 else np.ones(len(density))
+    ends = {True: (PALE_UNSAFE, UNSAFE), False: (PALE_SAFE, SAFE)}
+    return [_between(*ends[bool(red)], float(at)) for at, red in zip(share, unsafe, strict=True)]
+
+
+def _between(first: str, second: str, share: float) -> str:
+    parts = [(int(first[at : at + 2], 16), int(second[at : at + 2], 16)) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(low + share * (high - low)):02x}" for low, high in parts)
 
 
 def themed(chart: Any) -> Any:

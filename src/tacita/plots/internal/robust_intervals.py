@@ -19,7 +19,7 @@ from tacita.distance.comparison import number_columns
 from tacita.distance.truth import shared_records
 from tacita.plots.cloud import MOST_POINTS
 from tacita.plots.internal.values import INTERNAL
-from tacita.plots.theme import INK, QUIET, SAFE, UNSAFE, themed
+from tacita.plots.theme import BETWEEN, INK, QUIET, UNSAFE, themed
 from tacita.risk.interval.robust_interval_disclosure import WIDTH, scaled
 
 TOLERANCE = (0.5, 0.975)
@@ -31,7 +31,7 @@ LEAST = 1e-3
 FAR = 6.0
 """With values beyond so many standard deviations the axes are compressed, or most records would be one spot."""
 STATES = ("safe", "unsafe, others near", "unsafe, alone")
-COLOURS = (QUIET, SAFE, UNSAFE)
+COLOURS = (QUIET, BETWEEN, UNSAFE)
 
 
 class _Scaled(NamedTuple):
@@ -165,7 +165,7 @@ def robust_intervals(
     said = f"{found:,} of {result.size:,} records unsafe (RMDID1), {alone:,} alone (RMDID2)"
     more = ["axes compressed outwards"] if far else []
     more += [f"{hidden:,} safe or hidden records not drawn"] if hidden else []
-    notes = [said, "; ".join([INTERNAL, "grey safe, blue unsafe with others near, red unsafe and alone", *more])]
+    notes = [said, "; ".join([INTERNAL, "grey: safe; ochre: unsafe, others near; red: unsafe, alone", *more])]
     title = alt.Title("Robust interval disclosure", subtitle=notes)
     return themed(alt.concat(*panels, columns=2, spacing=24).properties(title=title))
 
@@ -251,12 +251,13 @@ def _moves(points: frame.Frame, look: _SharedLayout) -> Any:
 
 def _changes(points: frame.Frame, look: _SharedLayout) -> Any:
     positive = bool((frame.numbers(points, "distance") > 0).all())
+    said = "D: 0.05 x robust distance of the original"
     across = alt.Scale(type="log", nice=False) if look.far and positive else alt.Scale(zero=False)
     cloud = (
         alt.Chart(points)
         .mark_point(filled=True, size=18, opacity=0.7)
         .encode(
-            x=alt.X("distance:Q", title="D: 0.05 x robust distance of the original", scale=across),
+            x=alt.X("distance:Q", title=said, scale=across, axis=alt.Axis(tickCount=4)),
             y=alt.Y(
                 "change:Q",
                 title="least change / (k D)",

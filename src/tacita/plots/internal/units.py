@@ -51,12 +51,14 @@ class _Unit(NamedTuple):
 def chosen_units(result: Any) -> tuple[int, int]:
     """The rows of two units: one that is found although it was moved, and one moved about as far that is not.
 
-    The first has the fewest neighbours of the unsafe records whose nearest original is the true one; the second, of
-    its stratum, the most neighbours of those moved nearly as far (within a tenth of the perturbation, or the nearest).
+    The first, of the unsafe records whose nearest original is the true one, has that for a neighbour and few others;
+    the second, of its stratum, the most neighbours of those moved nearly as far (within a tenth of the perturbation, or
+    the nearest).
     """
     found = result.unsafe & (result.correct > 0)
     candidates = np.flatnonzero(found if found.any() else np.ones(len(result.record), dtype=bool))
-    order = np.lexsort((candidates, result.perturbation[candidates], result.neighbours[candidates]))
+    alone = result.inside[candidates]
+    order = np.lexsort((candidates, result.perturbation[candidates], result.neighbours[candidates], ~alone))
     first = int(candidates[order[0]])
     others = np.flatnonzero((result.stratum == result.stratum[first]) & (np.arange(len(result.record)) != first))
     if not len(others):
@@ -132,13 +134,8 @@ def _z(where: Space, row: int, there: Ints) -> Floats:
     return np.divide(away, size, out=np.where(away > 0, np.inf, 0.0), where=size > 0)
 
 
-def _by_ratio(result: Any) -> bool:
-    """Whether neighbours are those of the likelihood ratio."""
-    return result.likely_neighbours is not None and result.neighbours is result.likely_neighbours
-
-
 def _near(result: Any, stratum: int, z: Floats) -> Bools:
-    if _by_ratio(result):
+    if result.by_the_ratio:
         return in_region(z, result.ratios[stratum].densities.region)
     near: Bools = z < result.delta[stratum]
     return near
@@ -146,7 +143,7 @@ def _near(result: Any, stratum: int, z: Floats) -> Bools:
 
 def _radius(result: Any, delta: float, y: Floats) -> float:
     """The radius of the neighbourhood, where it is a circle."""
-    if _by_ratio(result) or not np.isfinite(delta):
+    if result.by_the_ratio or not np.isfinite(delta):
         return float("nan")
     if result.metric == "euclidean":
         return delta
@@ -263,8 +260,7 @@ def _zoom(points: frame.Frame, unit: _Unit, place: int, result: Any, names: list
         layers.append(circle.encode(x=alt.X(**x), y=alt.Y(**y), order="turn:Q"))
     letter = "bc"[place - 1]
     more = f"; {hidden:,} more not drawn" if hidden else ""
-    said = (
-        f"{int(result.neighbours[unit.row]):,} neighbours, moved by {100 * float(result.perturbation[unit.row]):.2g} %"
-    )
+    near = check.counted(int(result.neighbours[unit.row]), "neighbour")
+    said = f"{near}, moved by {100 * float(result.perturbation[unit.row]):.2g} %"
     title = alt.Title(f"({letter}) unit {place}", subtitle=f"{said}{more}", fontSize=12, offset=4)
     return alt.layer(*layers).properties(width=width, height=width, title=title)

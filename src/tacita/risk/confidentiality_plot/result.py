@@ -89,6 +89,11 @@ class Confidentiality(Result):
     """Signs that the records of the two files are not the same units."""
 
     @property
+    def by_the_ratio(self) -> bool:
+        """Whether neighbours are those that the likelihood ratio finds."""
+        return self.likely_neighbours is not None and self.neighbours is self.likely_neighbours
+
+    @property
     def share_unsafe(self) -> float:
         """The share of the records that lie in the unsafe zone."""
         return float(self.unsafe.mean())
@@ -197,7 +202,7 @@ class Confidentiality(Result):
         where = f"k = {self.limits.k}" + ("" if self.limits.vertical else f", r = {percent(self.limits.r)}")
         return (
             f"{found:,} of {check.counted(n, 'record')} in the unsafe zone ({percent(found / n)}; {where}) "
-            f"on {self.compared_on}"
+            f"on {self.compared_on}{', by the likelihood ratio' if self.by_the_ratio else ''}"
         )
 
     @property
