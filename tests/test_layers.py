@@ -24,6 +24,7 @@ LAYERS = [
         "arrays",
         "declared",
         "formula",
+        "html_view",
         "mechanism",
         "parameters",
         "limit",

@@ -83,6 +83,7 @@ _HOMES = {
     "log_noise": "tacita.data.demo.masking",
     "intruder_file": "tacita.risk.external.intruder_file",
     "save": "tacita.plots.save",
+    "show_progress": "tacita.progress",
     "TacitaError": "tacita.check",
     "TacitaWarning": "tacita.check",
 }
@@ -114,6 +115,7 @@ if TYPE_CHECKING:
     from tacita.keys.table import key_table as key_table
     from tacita.plots.save import save as save
     from tacita.policy import Policy as Policy
+    from tacita.progress import show_progress as show_progress
     from tacita.protect.code_outliers import CodeOutliers as CodeOutliers
     from tacita.protect.drop_records import DropRecords as DropRecords
     from tacita.protect.generalise.generalise import Generalise as Generalise

@@ -19,6 +19,7 @@ import tomli_w
 
 from tacita import check
 from tacita.check import TacitaError
+from tacita.html_view import html_table, html_view
 from tacita.parameters import parameters_of
 
 FORMAT = 1
@@ -73,6 +74,10 @@ class Declared:
             for field in fields
             if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         )
+
+    def _repr_html_(self) -> str:
+        rows = [(name, _in_words(value)) for name, value in self.to_dict().items()]
+        return html_view(type(self).__name__, tables=html_table(("", ""), rows, left=True))
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that differ from their defaults, as plain lists, tables, texts and numbers."""
@@ -169,3 +174,12 @@ def toml_document(text: str, source: str) -> dict[str, Any]:
     if number != FORMAT:
         raise TacitaError(f"{source} has format {number!r}; this version reads format {FORMAT}, update Tacita.")
     return document
+
+
+def _in_words(value: Any) -> str:
+    """A field of a declaration as a notebook shows it: names with commas, tables as name: value."""
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {_in_words(each)}" for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_in_words(each) for each in value)
+    return "no limit" if value is False else "yes" if value is True else str(value)

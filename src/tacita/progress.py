@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +15,41 @@ Progress = Callable[[float, str], None]
 
 class Cancelled(Exception):  # noqa: N818
     """Raised by a progress callback to stop the work; nothing half-done is left behind."""
+
+
+SLOW = 2.0
+"""Seconds after which work is long enough to say how far it is."""
+OFTEN = 0.2
+"""Seconds between two lines that say so."""
+
+
+def show_progress() -> Progress:
+    """A progress callback for a notebook or a terminal: how far the work is, once it takes longer than two seconds.
+
+    It writes one line over and over on standard error, and wipes it out at the end.
+
+    >>> import tacita as tc
+    >>> survey = tc.household_survey(200, population=4000)
+    >>> release = tc.Plan([tc.Round("income", base=100)]).apply(
+    ...     survey.data, survey.scenario, progress=tc.show_progress()
+    ... )
+    """
+    began = last = time.monotonic()
+    width = 0
+
+    def show(done: float, what: str) -> None:
+        nonlocal last, width
+        now = time.monotonic()
+        if done >= 1.0 and width:
+            sys.stderr.write("\r" + " " * width + "\r")
+            width = 0
+        elif done < 1.0 and now - began > SLOW and now - last > OFTEN:
+            text = f"{100 * done:3.0f} % {what}"
+            sys.stderr.write("\r" + text.ljust(width))
+            last, width = now, max(width, len(text))
+        sys.stderr.flush()
+
+    return show
 
 
 def no_progress(done: float, what: str) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from tacita import check
 from tacita.check import TacitaError
 from tacita.declared import plain
+from tacita.html_view import html_table, html_view
 
 if TYPE_CHECKING:
     from tacita.measures import Measure
@@ -131,12 +132,7 @@ class Table:
 
     def html(self) -> str:
         """The table for a web page."""
-        caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell_text(cell))}</td>" for cell in row) + "</tr>" for row in self.rows
-        )
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table(self.columns, [[cell_text(cell) for cell in row] for row in self.rows], self.title)
 
     def to_dict(self) -> dict[str, Any]:
         """The table as plain texts and numbers."""
@@ -213,12 +209,9 @@ class Result(ABC):
         return list(dict.fromkeys([*self.cautions, *([self.not_valid] if self.not_valid else [])]))
 
     def _repr_html_(self) -> str:
-        sentences = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences())
         tables = "".join(table.html() for table in self.tables())
-        cautions = "".join(f"<li>{html.escape(caution)}</li>" for caution in self.all_cautions())
-        listed = f"<ul>{cautions}</ul>" if cautions else ""
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
-        return f"<div><p><strong>{html.escape(self.headline)}</strong></p>{sentences}{tables}{listed}{notes}</div>"
+        return html_view(self.headline, self.sentences(), tables, self.all_cautions()) + notes
 
     def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
         """Whether the limit that the policy sets on this measure is kept; nothing without one."""

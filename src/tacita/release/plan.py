@@ -10,6 +10,7 @@ from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.declared import Declared
+from tacita.html_view import html_table, html_view
 from tacita.policy import Policy
 from tacita.progress import Progress, checked_progress, part
 from tacita.protect.step import Step
@@ -57,6 +58,11 @@ class Plan(Declared):
     def __str__(self) -> str:
         lines = [f"{place}. {step.label}: {step}" for place, step in enumerate(self.steps, start=1)]
         return "\n".join(lines) or "no steps"
+
+    def _repr_html_(self) -> str:
+        rows = [(str(place), step.label, str(step)) for place, step in enumerate(self.steps, start=1)]
+        heading = f"Plan of {check.counted(len(self), 'step')}"
+        return html_view(heading, tables=html_table(("", "label", "step"), rows, left=True) if rows else "")
 
     @property
     def labels(self) -> tuple[str, ...]:

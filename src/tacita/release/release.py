@@ -19,6 +19,7 @@ from tacita.data import Data
 from tacita.data.atomic import check_free
 from tacita.data.codebook import codebook
 from tacita.data.identifying import undeclared_identifiers
+from tacita.html_view import html_table, html_view
 from tacita.policy import Policy
 from tacita.progress import Progress, no_progress
 from tacita.random import fit_for_release
@@ -138,6 +139,14 @@ class Release:
             *(f"caution: {text}" for text in self.cautions),
         ]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        heading, *_ = str(self).splitlines()
+        rows = [(str(place), *str(each).partition(": ")[::2]) for place, each in enumerate(self.changes, start=1)]
+        table = html_table(("", "step", "what it changed"), rows, left=True)
+        # Assessed at most once, and not for a look: only what is known is shown.
+        verdict = [f"The release is {self.verdict}."] if "_profile" in self.__dict__ else []
+        return html_view(f"Release: {heading}", verdict, table, self.cautions)
 
     def log(self) -> frame.Frame:
         """One row per step and variable: cells changed and cells suppressed."""
