@@ -18,21 +18,22 @@ WHILE_LOADING = """
 import importlib.abc, os, sys, time
 class Stop(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        if name == "typer":
+        if name == "MODULE":
             os.kill(os.getpid(), NUMBER)
             time.sleep(20)
 sys.meta_path.insert(0, Stop())
 import runpy
-sys.argv = ["tacita", "--version"]
+sys.argv = ["tacita", "WORD"]
 runpy.run_module("tacita", run_name="__main__")
 """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_stopped_while_loading(number: signal.Signals) -> None:
-    """Ctrl-C while the program was starting showed a traceback."""
-    code = WHILE_LOADING.replace("NUMBER", str(int(number)))
+@pytest.mark.parametrize(("module", "word"), [("typer", "--version"), ("tacita.protect.steps", "steps")])
+def test_stopped_while_loading(module: str, word: str, number: signal.Signals) -> None:
+    """Ctrl-C while the program was starting showed a traceback, and while a command ran its sentence twice."""
+    code = WHILE_LOADING.replace("NUMBER", str(int(number))).replace("MODULE", module).replace("WORD", word)
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (128 + number, WORDS)
 

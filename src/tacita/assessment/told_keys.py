@@ -15,6 +15,7 @@ from tacita.data import Data
 from tacita.policy import Policy
 from tacita.result import Result, Verdict
 from tacita.risk.release.reconstruction.finer import FinerColumns
+from tacita.risk.release.reconstruction.order import ROWS
 from tacita.risk.release.reconstruction.reconstruction import Reconstruction
 from tacita.scenario import KeySet, Scenario
 
@@ -132,7 +133,7 @@ def _counted_too_high(policy: Policy, by_keys: Sequence[str], reason: str) -> It
 
 def _reasons(finer: FinerColumns, weight: str | None, what: str = FINER) -> Iterator[str]:
     """What each kind of column tells, and the way out: classes of the key, the weight, identifiers."""
-    classes = [name for name in finer.columns if name != weight and name not in finer.identifiers]
+    classes = [name for name in finer.columns if name not in (weight, ROWS, *finer.identifiers)]
     if classes:
         named = [name for name in classes if name in finer.least] or classes[:1]
         others = [name for name in classes if name not in named]
@@ -144,6 +145,8 @@ def _reasons(finer: FinerColumns, weight: str | None, what: str = FINER) -> Iter
         )
     if weight in finer.columns:
         yield f"the weight {weight!r} tells {what}; round the weights further, perturb or remove them"
+    if ROWS in finer.columns:
+        yield f"the order of the rows tells {what}; put the records into random order"
     identifiers = [name for name in finer.identifiers if name != weight]
     if identifiers:
         what, them = ("looks like an identifier and tells", "it")
