@@ -38,6 +38,38 @@ def test_stopped_while_loading(module: str, word: str, number: signal.Signals) -
     assert (done.returncode, done.stderr) == (128 + number, WORDS)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking")
+def test_a_stop_that_foreign_code_swallows_is_heard_at_the_next_step() -> None:
+    """What frees memory or is called back swallows what is raised in it: the program went on, deaf to Ctrl-C."""
+    code = (
+        "import os, signal; from tacita.cli.terminal import progress_bar; from tacita.stopping import run_stoppable\n"
+        "class Freed:\n"
+        "    def __del__(self): os.kill(os.getpid(), signal.SIGINT)\n"
+        "def work():\n"
+        "    with progress_bar() as progress:\n"
+        "        Freed(); progress(0.5, 'counting'); print('went on')\n"
+        "run_stoppable(work)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr.splitlines()[-1]) == (130, "", WORDS.strip())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking")
+def test_a_wait_for_another_process_hears_a_signal_that_the_system_goes_on_after(tmp_path: Path) -> None:
+    """Polars has the system go on with what waits after Ctrl-C; so here, by `siginterrupt`."""
+    code = (
+        "import os, signal, threading, time; from tacita.stopping import heard_while_waiting, run_stoppable\n"
+        "read, _ = os.pipe()\n"
+        "def work():\n"
+        "    signal.siginterrupt(signal.SIGINT, False)\n"
+        "    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        "    heard_while_waiting(lambda: os.read(read, 1))\n"
+        "run_stoppable(work)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, WORDS)
+
+
 def test_the_program_starts_where_it_can_be_stopped() -> None:
     text = (Path(tacita.__file__).parent.parent.parent / "pyproject.toml").read_text("utf-8")
     assert 'tacita = "tacita.__main__:main"' in text
