@@ -38,6 +38,39 @@ def test_stopped_while_loading(module: str, word: str, number: signal.Signals) -
     assert (done.returncode, done.stderr) == (128 + number, WORDS)
 
 
+STOPPED_IN = """
+import os, sys
+from tacita.cli import files, terminal
+def stop(*words, **more):
+    os.kill(os.getpid(), NUMBER)
+    raise AssertionError("went on")
+files.say = stop
+sys.argv = ["tacita", "describe", "a.csv"]
+from tacita.__main__ import main
+main()
+"""
+AT_THE_END = """
+import atexit, os, sys
+atexit.register(lambda: os.kill(os.getpid(), NUMBER))
+sys.argv = ["tacita", "--version"]
+from tacita.__main__ import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_at_work_or_at_the_end(number: signal.Signals, tmp_path: Path) -> None:
+    """At work the sentence was said twice; at the end, with the work done, the program died without a word."""
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    ends = []
+    for code in (STOPPED_IN, AT_THE_END):
+        words = [sys.executable, "-c", code.replace("NUMBER", str(int(number)))]
+        done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+        ends.append((done.returncode, done.stderr))
+    assert ends == [(128 + number, WORDS), (0, "")]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking")
 def test_a_stop_that_foreign_code_swallows_is_heard_at_the_next_step() -> None:
     """What frees memory or is called back swallows what is raised in it: the program went on, deaf to Ctrl-C."""

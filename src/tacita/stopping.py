@@ -38,6 +38,9 @@ def run_stoppable(run: Callable[[], None]) -> None:
     try:
         with stoppable():
             run()
+    except SystemExit:
+        # A program that ends, or that was told of by a program within it.
+        raise
     except BaseException as stopped:
         # A compiled loop that is stopped on its return raises an error of its own.
         if not _asked and not isinstance(stopped, Stopped | KeyboardInterrupt):
@@ -46,6 +49,12 @@ def run_stoppable(run: Callable[[], None]) -> None:
             raise
         sys.stderr.write("tacita: stopped; nothing half-written is left.\n")
         raise _Told(128 + (_asked[0] if _asked else signal.SIGINT)) from None
+
+
+def end_undisturbed() -> None:
+    """From here on the program ends by itself: its work is done, and a signal would end it without a word."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager

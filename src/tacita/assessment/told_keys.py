@@ -102,6 +102,15 @@ def _told(found: Reconstruction, scenario: Scenario) -> Iterator[Told]:
         yield Told(key, f"{key} as told beside {other}", finer, why, other)
 
 
+def telling_columns(found: Result | None, scenario: Scenario, keys: Sequence[str]) -> tuple[str, ...]:
+    """The columns that tell some of these keys, as `ToldKeys` counts them, more finely."""
+    if not isinstance(found, Reconstruction):
+        return ()
+    told = [each for each in _told(found, scenario) if any(name.rstrip("'") == each.column for name in keys)]
+    columns = [name for each in told for name in each.finer.columns if name not in each.finer.identifiers]
+    return tuple(dict.fromkeys(columns))
+
+
 def _column(told: Told) -> Any:
     """What a record is told to be, as a column; missing where the other key is, which then says nothing."""
     classes = told.finer.classes
