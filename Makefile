@@ -18,7 +18,9 @@ demo: $(INSTALLED)  ## the main job on a synthetic household survey
 	$(BIN)/tacita demo --out demo --overwrite
 
 # The parts of the suite one after the other; each prints its time. A part without any test (5) is no failure.
-PYTEST := $(BIN)/python -m pytest -n 2
+# Each process takes a half of the tests in their order, then what the other has left: what is compiled or made for a
+# file of tests is so but once.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 define part
 	@echo "== $(1)"; began=$$(date +%s); $(2); code=$$?; \
 	  echo "== $(1): $$(($$(date +%s) - began)) s"; [ $$code -eq 0 ] || [ $$code -eq 5 ]

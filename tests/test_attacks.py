@@ -1,7 +1,6 @@
 """Files that were called SAFE when they were attacked with what else they show: one test for each way."""
 
 from datetime import date, timedelta
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import polars as pl
 import pytest
 
 import tacita as tc
-from tacita.risk.release.reconstruction.told import UNKNOWN, log_chance_of_ranges, refined, seen_apart, told_ranges
+from tacita.risk.release.reconstruction.told import UNKNOWN, log_chance_of_ranges, refined, told_ranges
 
 K = tc.Policy(k=3, risk=None, rate=None)
 WHO = tc.Scenario(keys=["age", "sex"])
@@ -55,6 +54,7 @@ def test_a_weight_with_a_little_noise_still_stands_near_its_stratum() -> None:
     assert tc.Plan([halves, wide, tc.Remove("w"), tc.RandomOrder()]).apply(survey, who, K, seed=SEED).safe
 
 
+@pytest.mark.usual(seed=40)
 @pytest.mark.parametrize("seed", range(200))
 def test_ranges_are_those_of_plain_loops(seed: int) -> None:
     draw = np.random.default_rng(seed)
@@ -79,30 +79,6 @@ def test_ranges_are_those_of_plain_loops(seed: int) -> None:
             grown, together = not more <= together, together | more
         same = {other for other in spans if told[other] == told[value] and classes[other] == classes[value]}
         assert value not in spans or same == together
-    seen = seen_apart(classes, told, original, number)
-    for released in set(classes.tolist()):
-        here = [value for value in spans if classes[value] == released]
-        parts = [
-            sorted({told[value] for value in here}, key=lambda part: min(spans[v][0] for v in here if told[v] == part))
-        ]
-        joined = [[part] for part in parts[0]]
-        changed = True
-        while changed:
-            changed = False
-            for at in range(len(joined) - 1):
-                left, right = (
-                    sorted(number[np.isin(told[original], each) & (classes[original] == released)])
-                    for each in joined[at : at + 2]
-                )
-                steps = [b - a for side in (left, right) for a, b in pairwise(side)]
-                if right[0] - left[-1] <= max(steps, default=0.0):
-                    joined[at : at + 2] = [joined[at] + joined[at + 1]]
-                    changed = True
-                    break
-        for one in here:
-            for other in here:
-                together = any(told[one] in each and told[other] in each for each in joined)
-                assert (seen[one] == seen[other]) == together
     finer = refined(classes, told)
     if finer.max() == classes.max():
         assert log_chance_of_ranges(classes, told, original) == pytest.approx(0.0, abs=1e-9)
@@ -121,8 +97,8 @@ def test_ranges_at_random_tell_nothing() -> None:
 
 
 def test_what_another_key_says_of_a_column() -> None:
-    """A product of age and sex is 0 for all men: nothing of the age alone, and everything of the women's."""
-    both = people().with_columns(product=pl.col("age") * (pl.col("sex") == "f"))
+    """A code of the age is 0 for all men: nothing of the age alone, and everything of the women's."""
+    both = people().with_columns(product=(pl.col("age") * 37 % 101 + 1) * (pl.col("sex") == "f"))
     release = tc.Plan(CLASSES).apply(both, WHO, K, seed=SEED)
     told = release.assess().sets[1]
     assert told.table.keys == ("age", "sex", "age as told beside sex")

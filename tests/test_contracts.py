@@ -265,6 +265,8 @@ def test_every_option_of_every_measure_is_documented_and_tried(name: str) -> Non
     assert [each.name for each in parameters if not each.doc] == []
     tried = {option for example in EXAMPLES[name] for option in example}
     assert {each.name for each in parameters} <= tried
+    # Whatever draws is tried with another seed, by its public contract.
+    assert all(isinstance(example.get("seed", 0), int) for example in EXAMPLES[name])
 
 
 @every_example

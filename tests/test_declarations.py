@@ -159,6 +159,7 @@ def test_whole_numbers_of_spss_in_f8_2(run: Run) -> None:
         ("yes\nNA\nno\n", "text; 'NA' 1 time, a value (missing? --na NA)"),
         ("1\n2\n3\n", "whole numbers; few, so taken for codes (measured? --scale x=numeric)"),
         ("1.5\n2\n", "numbers"),
+        ("17.5\n22\n27\n" * 10, "numbers; few, with fractions, so taken for measured (codes? --scale x=nominal)"),
         ("1\nNA\n", "whole numbers; 'NA' is missing (1 time)"),
         ('""\n""\n', "nothing"),
     ],
@@ -176,6 +177,24 @@ def test_the_option_that_is_shown_works_as_it_stands(run: Run) -> None:
         code, out, err = run("describe", "a.parquet", *shlex.split(option[1]))
         assert (code, err) == (0, "")
         assert " nominal  " in out
+
+
+def test_a_file_of_spss_that_calls_its_codes_measured(run: Run) -> None:
+    """Old files call everything `scale`; and questions of a survey are labels that no terminal is wide enough for."""
+    labels = {1: "yes", 2: "no"}
+    answer = tc.Variable(label="Would you say that " + "you are " * 20, value_labels=labels, scale="numeric")
+    data = tc.Data.of(pl.DataFrame({"answer": [1, 2, 1], "income": [1, 2, 3]}), {"answer": answer})
+    tc.write(data, "a.sav")
+    code, out, _ = run("describe", "a.sav")
+    assert code == 0
+    assert "whole numbers; few, with labels, declared as measured (codes? --scale answer=nominal)" in out
+    assert "Would you say that you are you are..." in out
+
+
+def test_names_that_differ_in_capitals_are_suggested() -> None:
+    people = pl.DataFrame({"GENDER": [1, 2], "EDUC": [1, 2], "gander": [1, 2]})
+    with pytest.raises(tc.TacitaError, match=r"Did you mean 'GENDER', 'EDUC'\?$"):
+        tc.assess(people, tc.Scenario(keys=["gender", "educ"]))
 
 
 def test_describe_says_codes_and_no_values(run: Run) -> None:

@@ -29,6 +29,15 @@ tables = _loaded("parameter_tables")
 PAGES = examples.pages()
 WRITTEN = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "mkdocs.yml"]
 
+SDCMICRO = """
+freqCalc indivRisk measure_risk ldiversity suda2 modRisk dRisk dRiskRMD recordLinkage riskyCells kAnon_violations
+createSdcObj calcRisks freq globalRecode groupAndRename localSuppression kAnon localSupp LocalRecProg topBotCoding
+mvTopCoding pram addNoise microaggregation microaggrGower mafast argus_microaggregation rankSwap argus_rankswap recordSwap
+shuffle dataGen createNewID addGhostVars removeDirectID randomizeRecords extractManipData dUtility IL_correl IL_variables
+infoLoss summary.micro valTable plotMicro plot.localSuppression sdcApp report readMicrodata AI_
+"""
+"""Its functions for risk, protection, loss, figures and the rest."""
+
 
 def named(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
@@ -153,6 +162,33 @@ def test_links_lead_somewhere() -> None:
         text = examples.FENCE.sub("", page.read_text("utf-8"))
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
             assert (page.parent / target).exists(), f"{named(page)}: {target}"
+
+
+def seen_at_once(text: str) -> str:
+    """What a reader sees of a page: no code, no generated tables, nothing behind a fold."""
+    text = re.sub(r"<!-- parameters.*?<!-- end -->", "", examples.FENCE.sub("", text), flags=re.DOTALL)
+    return re.sub(r"^\?\?\? .*\n(?:[ ]*\n|    .*\n?)*", "", text, flags=re.MULTILINE)
+
+
+def test_a_page_of_a_method_has_at_most_900_words_before_its_folds() -> None:
+    assert seen_at_once('One.\n\n??? note "More"\n\n    Two.\n\n    Three.\n\nFour.\n') == "One.\n\nFour.\n"
+    # An overview and the pages for contributors are no methods.
+    pages = [page for page in PAGES if page.parent.name in ("measures", "steps", "loss")]
+    pages = [page for page in pages if page.stem not in ("index", "contributing")]
+    words = {named(page): len(seen_at_once(page.read_text("utf-8")).split()) for page in pages}
+    assert len(words) > 50
+    assert {page: count for page, count in words.items() if count > 900} == {}
+
+
+def test_nothing_is_said_to_come_that_is_there() -> None:
+    for page in PAGES:
+        text = page.read_text("utf-8")
+        assert not re.search(r"later (release|version)|comes later|come later|not yet there", text), named(page)
+
+
+def test_every_function_of_sdcmicro_is_on_the_map() -> None:
+    page = (ROOT / "docs" / "from-sdcmicro.md").read_text("utf-8")
+    assert [name for name in SDCMICRO.split() if f"`{name}" not in page] == []
 
 
 def test_every_page_is_in_the_navigation_once() -> None:

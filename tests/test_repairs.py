@@ -168,3 +168,27 @@ def test_every_measure_that_can_be_limited_has_a_repair() -> None:
             result = measure.function.__annotations__.get("return")
             own = getattr(__import__(measure.function.__module__, fromlist=["x"]), str(result), None)
             assert measure.limit.moved_by or (own is not None and "repair" in vars(own)), name
+
+
+def told_by(column: str) -> tuple[tc.Data, tc.Scenario]:
+    """A file in which a column tells a key that will be coarser than it is."""
+    ages = [20, 21, 22, 23, 24, 25] * 10
+    table = pl.DataFrame({"sex": ["f", "m"] * 30, "age": ages, column: [age * 3 for age in ages]})
+    return tc.Data.of(table), tc.Scenario(keys=["sex", "age"], population_size=60_000)
+
+
+def test_columns_that_tell_a_key_more_finely_are_named_and_removing_them_makes_it_hold() -> None:
+    """The way out was "recode, suppress or remove the columns that the cautions name"."""
+    data, who = told_by("school year")
+    policy = tc.Policy(k=15, risk=None, rate=None)
+    plan = tc.Plan([tc.Recode("age", width=10)])
+    release = plan.apply(data, who, policy)
+    assert {each.name: each.holds for each in release.assess().verdicts()}["k:keys as told"] is False
+    repair = by_name(release.assess())["k:keys as told"]
+    assert repair.step == "remove"
+    assert repair.text == (
+        "'school year' tells the keys more finely than they are released: Remove(['school year']), recode it alike, or "
+        "name it among the keys"
+    )
+    repaired = plan.then(tc.Remove(**repair.parameters)).apply(data, who, policy)
+    assert repaired.assess().safe

@@ -18,23 +18,89 @@ WHILE_LOADING = """
 import importlib.abc, os, sys, time
 class Stop(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        if name == "typer":
+        if name == "MODULE":
             os.kill(os.getpid(), NUMBER)
             time.sleep(20)
 sys.meta_path.insert(0, Stop())
 import runpy
-sys.argv = ["tacita", "--version"]
+sys.argv = ["tacita", "WORD"]
 runpy.run_module("tacita", run_name="__main__")
 """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_stopped_while_loading(number: signal.Signals) -> None:
-    """Ctrl-C while the program was starting showed a traceback."""
-    code = WHILE_LOADING.replace("NUMBER", str(int(number)))
+@pytest.mark.parametrize(("module", "word"), [("typer", "--version"), ("tacita.protect.steps", "steps")])
+def test_stopped_while_loading(module: str, word: str, number: signal.Signals) -> None:
+    """Ctrl-C while the program was starting showed a traceback, and while a command ran its sentence twice."""
+    code = WHILE_LOADING.replace("NUMBER", str(int(number))).replace("MODULE", module).replace("WORD", word)
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (128 + number, WORDS)
+
+
+STOPPED_IN = """
+import os, sys
+from tacita.cli import files, terminal
+def stop(*words, **more):
+    os.kill(os.getpid(), NUMBER)
+    raise AssertionError("went on")
+files.say = stop
+sys.argv = ["tacita", "describe", "a.csv"]
+from tacita.__main__ import main
+main()
+"""
+AT_THE_END = """
+import atexit, os, sys
+atexit.register(lambda: os.kill(os.getpid(), NUMBER))
+sys.argv = ["tacita", "--version"]
+from tacita.__main__ import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_at_work_or_at_the_end(number: signal.Signals, tmp_path: Path) -> None:
+    """At work the sentence was said twice; at the end, with the work done, the program died without a word."""
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    ends = []
+    for code in (STOPPED_IN, AT_THE_END):
+        words = [sys.executable, "-c", code.replace("NUMBER", str(int(number)))]
+        done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+        ends.append((done.returncode, done.stderr))
+    assert ends == [(128 + number, WORDS), (0, "")]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking")
+def test_a_stop_that_foreign_code_swallows_is_heard_at_the_next_step() -> None:
+    """What frees memory or is called back swallows what is raised in it: the program went on, deaf to Ctrl-C."""
+    code = (
+        "import os, signal; from tacita.cli.terminal import progress_bar; from tacita.stopping import run_stoppable\n"
+        "class Freed:\n"
+        "    def __del__(self): os.kill(os.getpid(), signal.SIGINT)\n"
+        "def work():\n"
+        "    with progress_bar() as progress:\n"
+        "        Freed(); progress(0.5, 'counting'); print('went on')\n"
+        "run_stoppable(work)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr.splitlines()[-1]) == (130, "", WORDS.strip())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking")
+def test_a_wait_for_another_process_hears_a_signal_that_the_system_goes_on_after(tmp_path: Path) -> None:
+    """Polars has the system go on with what waits after Ctrl-C; so here, by `siginterrupt`."""
+    code = (
+        "import os, signal, threading, time; from tacita.stopping import heard_while_waiting, run_stoppable\n"
+        "read, _ = os.pipe()\n"
+        "def work():\n"
+        "    signal.siginterrupt(signal.SIGINT, False)\n"
+        "    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        "    heard_while_waiting(lambda: os.read(read, 1))\n"
+        "run_stoppable(work)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, WORDS)
 
 
 def test_the_program_starts_where_it_can_be_stopped() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from tacita.stopping import run_stoppable
+from tacita.stopping import end_undisturbed, run_stoppable
 
 
 def main() -> None:
     """Load the command line, which takes a while, and run it."""
-    run_stoppable(_run)
+    try:
+        run_stoppable(_run)
+    finally:
+        end_undisturbed()
 
 
 def _run() -> None:

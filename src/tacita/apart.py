@@ -21,7 +21,7 @@ from contextvars import ContextVar
 from typing import IO, Any, NamedTuple
 
 from tacita.check import TacitaError
-from tacita.stopping import let_signals_end_waits
+from tacita.stopping import heard_while_waiting
 
 GIGABYTE = 2**30
 LEAST_MEMORY = 2 * GIGABYTE
@@ -92,8 +92,11 @@ class Reader:
 
     def ask(self, question: Mapping[str, Any]) -> Answer | None:
         """The answer; None if the process died of the question."""
+        return heard_while_waiting(lambda: self._exchange(question))
+
+    def _exchange(self, question: Mapping[str, Any]) -> Answer | None:
+        """Ask, and wait for the whole answer; None if the process died."""
         to, back = _pipe(self.process.stdin), _pipe(self.process.stdout)
-        let_signals_end_waits()
         try:
             to.write(json.dumps(question).encode() + b"\n")
             to.flush()

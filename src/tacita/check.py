@@ -82,9 +82,15 @@ def columns_exist(what: str, names: Sequence[str], columns: Sequence[str]) -> No
     absent = [name for name in names if name not in columns]
     if not absent:
         return
-    near = difflib.get_close_matches(absent[0], columns, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else f" The columns are {quoted(columns, most=8)}."
+    meant = list(dict.fromkeys(near for name in absent for near in _near(name, columns)))
+    hint = f" Did you mean {quoted(meant)}?" if meant else f" The columns are {quoted(columns, most=8)}."
     raise TacitaError(f"{what} not in the data: {quoted(absent)}.{hint}")
+
+
+def _near(name: str, columns: Sequence[str]) -> list[str]:
+    """The column that a name is most like: first of all one that differs in capital letters only."""
+    same = [column for column in columns if column.casefold() == name.casefold()]
+    return same[:1] or difflib.get_close_matches(name, columns, n=1)
 
 
 def unique_names(what: str, names: Sequence[str]) -> None:

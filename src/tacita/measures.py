@@ -183,6 +183,8 @@ class Measure:
     """How it counts records with a missing key value."""
     precision: float = 0.0
     """By how much, relatively, the names of the variables may change a figure, as where terms are fitted in turn."""
+    seed_matters: bool = True
+    """Whether another seed gives other figures; not where it only says where a search starts."""
     kind: Literal["risk", "loss"] = "risk"
     """What it measures: what an intruder gains, or what a researcher loses."""
     work: Callable[..., Work | None] | None = None
@@ -242,6 +244,7 @@ def measure(
     for_numeric_keys: bool = False,
     missing: MissingKeys = BY_SCENARIO,
     precision: float = 0.0,
+    seed_matters: bool = True,
     kind: Literal["risk", "loss"] = "risk",
     work: Callable[..., Work | None] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -276,6 +279,7 @@ def measure(
             for_numeric_keys or for_perturbed,
             missing,
             precision,
+            seed_matters,
             kind,
             work,
         )

@@ -179,7 +179,7 @@ class Scenario(Declared):
             table = check.mapping(name, getattr(self, name))
             put(self, name, {key: check.python_number(value) for key, value in table.items()})
         put(self, "missing", MissingRule.parse(self.missing))
-        put(self, "variables", {} if self.variables == {} else variables_of(self.variables))
+        put(self, "variables", variables_of(self.variables))
         put(self, "key_sets", {name: KeySet.of(given) for name, given in self.key_sets.items()})
         put(self, "not_applicable", {name: _codes(name, given) for name, given in self.not_applicable.items()})
         if "keys" in self.key_sets:

@@ -10,6 +10,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar, cast
+
+Answer = TypeVar("Answer")
+LISTENS = 0.1
+"""Seconds after which whoever waits for another process listens for Ctrl-C."""
 
 
 class Stopped(BaseException):
@@ -18,6 +23,10 @@ class Stopped(BaseException):
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number
+
+
+class _Told(SystemExit):
+    """The end of a program that was stopped, and has said so: the program and its command line both see it."""
 
 
 _asked: list[int] = []
@@ -29,12 +38,23 @@ def run_stoppable(run: Callable[[], None]) -> None:
     try:
         with stoppable():
             run()
+    except SystemExit:
+        # A program that ends, or that was told of by a program within it.
+        raise
     except BaseException as stopped:
         # A compiled loop that is stopped on its return raises an error of its own.
         if not _asked and not isinstance(stopped, Stopped | KeyboardInterrupt):
             raise
+        if isinstance(stopped, _Told):
+            raise
         sys.stderr.write("tacita: stopped; nothing half-written is left.\n")
-        sys.exit(128 + (_asked[0] if _asked else signal.SIGINT))
+        raise _Told(128 + (_asked[0] if _asked else signal.SIGINT)) from None
+
+
+def end_undisturbed() -> None:
+    """From here on the program ends by itself: its work is done, and a signal would end it without a word."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
@@ -44,6 +64,7 @@ def stoppable() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         numbers = []
     before = {number: signal.getsignal(number) for number in numbers}
+    _asked.clear()
 
     def stop(number: int, _: object) -> None:
         for each in numbers:
@@ -64,11 +85,31 @@ def stoppable() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def let_signals_end_waits() -> None:
-    """Let Ctrl-C end a wait for another process, now.
+def stop_again() -> None:
+    """Raise `Stopped` once more where foreign code swallowed it, as what frees memory or is called back does."""
+    if _asked and threading.current_thread() is threading.main_thread():
+        raise Stopped(_asked[0])
 
-    Libraries that look for Ctrl-C themselves (Polars) ask the system to go on waiting after it, and it would only be
-    heard when the wait ends.
+
+def heard_while_waiting(work: Callable[[], Answer]) -> Answer:
+    """What some work gives that waits for another process, in such a way that Ctrl-C is heard meanwhile.
+
+    A thread of its own waits. A signal that comes just before a wait begins, or after which a library (Polars) had the
+    system go on waiting, would only be heard when the wait ends.
     """
-    if hasattr(signal, "siginterrupt") and signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
-        signal.siginterrupt(signal.SIGINT, True)
+    ends: list[tuple[Answer | None, BaseException | None]] = []
+
+    def wait() -> None:
+        try:
+            ends.append((work(), None))
+        except BaseException as error:
+            ends.append((None, error))
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(LISTENS)
+    answer, error = ends[0]
+    if error is not None:
+        raise error
+    return cast(Answer, answer)

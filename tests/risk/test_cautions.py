@@ -1,5 +1,7 @@
 """What a reader of the figures is told, and when."""
 
+from datetime import date
+
 import polars as pl
 import pytest
 
@@ -121,9 +123,18 @@ def test_repeated_persons(persons: list[int | None], start: str) -> None:
     assert told(unknown, Scenario(keys=["a"], person="pid")) == ()
 
 
+def test_a_date_is_recoded_as_dates() -> None:
+    """Classes of 5 or 10 were proposed for a date of birth, and refused when tried."""
+    born = pl.DataFrame({"born": pl.date_range(date(1950, 1, 1), date(1950, 3, 31), "1d", eager=True)})
+    (said,) = [each for each in told(born, Scenario(keys=["born"])) if "different values" in each]
+    assert said.endswith("recode it, for example by Recode('born', dates='year').")
+    assert len(tc.Plan([tc.Recode("born", dates="year")]).apply(born, Scenario(keys=["born"])).data) == 90
+
+
 FOLLOWS = (
     "key 'job' is blank exactly where 'age' has certain values: an intruder knows that it does not apply; declare "
-    "not_applicable = {'job': ['']} so that the blank is a category, and give it a code by Recode('job', mapping={'': "
+    "it not applicable so that the blank is a category (in the scenario not_applicable={'job': ['']}, in its file "
+    "'job' = [''] under [scenario.not_applicable]), and give it a code by Recode('job', mapping={'': "
     "'not applicable'}) before Suppress, which else leaves this key as it is."
 )
 

@@ -61,7 +61,7 @@ def test_the_weight_is_named_with_its_repair() -> None:
     released = original.with_columns(region=pl.Series([None, *original["region"][1:39], None]))
     (leak,) = [each for each in tc.risk.reconstruction(original, released, WHO).leaks if each.columns == ("w",)]
     assert (leak.kind, leak.covered, leak.right, leak.wrong) == ("columns", 2, 2, 0)
-    assert leak.repair == "suppress 'w' in the same records, coarsen it or remove it"
+    assert leak.repair == "Recode 'w', Remove it, or suppress it in the same records"
 
 
 def test_housemates_show_it() -> None:
@@ -175,6 +175,16 @@ def test_what_is_shown_nowhere_is_cautioned() -> None:
     found = tc.risk.reconstruction(original, original.drop("region"), tc.Scenario(keys=["sex"]))
     assert found.given_back == 0
     assert any("'region' is shown nowhere, but 'hid', 'w' determine it" in text for text in found.cautions)
+
+
+def test_a_count_that_begins_with_none_is_no_identifier() -> None:
+    """Months of experience were called an identifier of the original."""
+    months = survey().with_columns(months=pl.int_range(pl.len()) // 2)
+    found = tc.risk.reconstruction(months, months.drop("w"), tc.Scenario(keys=["region"], household="hid"))
+    assert any("'months'" in text for text in found.cautions), "all whole numbers from 0 on: issued"
+    some = months.with_columns(months=pl.when(pl.col("months") % 3 == 1).then(0).otherwise(pl.col("months")))
+    found = tc.risk.reconstruction(some, some.drop("w"), tc.Scenario(keys=["region"], household="hid"))
+    assert not any("'months'" in text for text in found.cautions)
 
 
 def test_identifiers_and_order_of_the_original() -> None:

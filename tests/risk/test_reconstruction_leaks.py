@@ -172,6 +172,79 @@ def group_figure(what: str) -> Planted:
     return Planted(original, released, "income", "household", ("area", "figure"), 0.6)
 
 
+def made_of(formula: Callable[[Any, Any, Any], Any], *columns: str, digits: int = 2) -> Planted:
+    """Two amounts and a class, and a figure made of them, beside the first amount rounded to thousands."""
+    draw = np.random.default_rng(13)
+    one, two, group = (
+        np.round(draw.lognormal(9, 1, SIZE), 2),
+        np.round(draw.lognormal(9, 1, SIZE), 2),
+        draw.integers(0, 5, SIZE),
+    )
+    original = bare("sex", "noise").with_columns(
+        income=pl.Series(one),
+        other=pl.Series(two),
+        group=pl.Series(group),
+        figure=pl.Series(np.round(formula(one, two, group), digits)),
+    )
+    released = original.with_columns((pl.col("income") / 1000).round() * 1000)
+    return Planted(original, released, "income", "arithmetic", columns)
+
+
+def body_mass() -> Planted:
+    """Heights of which the greatest are coded, beside weight and body mass index."""
+    draw = np.random.default_rng(14)
+    height, weight = np.round(draw.normal(1.7, 0.1, SIZE), 2), np.round(draw.normal(75, 12, SIZE), 1)
+    original = bare("sex", "noise").with_columns(
+        height=pl.Series(height), weight=pl.Series(weight), bmi=pl.Series(np.round(weight / height**2, 2))
+    )
+    released = original.with_columns(pl.col("height").clip(upper_bound=float(np.sort(height)[-20])))
+    return Planted(original, released, "height", "arithmetic", ("weight", "bmi"))
+
+
+def greatest_of_two() -> Planted:
+    """Incomes of which the greatest are coded, beside that of the partner and the greater of both."""
+    draw = np.random.default_rng(15)
+    one, two = np.round(draw.lognormal(9, 1, SIZE), 2), np.round(draw.lognormal(8, 1, SIZE), 2)
+    original = bare("sex", "noise").with_columns(
+        income=pl.Series(one), partner=pl.Series(two), greater=pl.Series(np.maximum(one, two))
+    )
+    released = original.with_columns(pl.col("income").clip(upper_bound=float(np.sort(one)[-20])))
+    return Planted(original, released, "income", "arithmetic", ("greater", "partner"))
+
+
+def years_apart() -> Planted:
+    """The age at marriage and the year of it beside a recoded age: nobody's row shows the age."""
+    ages = bare("age")["age"].to_numpy()
+    year = np.random.default_rng(16).integers(1980, 2024, SIZE)
+    original = bare("sex", "noise", "age").with_columns(wed=pl.Series(year), wedage=pl.Series(ages - (2024 - year)))
+    return Planted(
+        original,
+        original.with_columns((pl.col("age") // 20 * 20).cast(pl.String)),
+        "age",
+        "arithmetic",
+        ("wed", "wedage"),
+    )
+
+
+def sorted_by_age() -> Planted:
+    """Nothing but the order of the rows tells ages that are released in classes."""
+    original = bare("sex", "noise", "age").sort("age")
+    released = original.with_columns((pl.col("age") // 20 * 20).cast(pl.String) + "s")
+    return Planted(original, released, "age", "finer", ("(order of the rows)",))
+
+
+def coordinates() -> Planted:
+    """A removed region beside two coordinates, between which nobody sees a gap."""
+    draw = np.random.default_rng(17)
+    place = draw.integers(0, 9, SIZE)
+    original = bare("sex", "noise").with_columns(
+        region=pl.Series([f"r{each}" for each in place]),
+        north=pl.Series(np.round(50 + place // 3 + draw.random(SIZE), 4)),
+        east=pl.Series(np.round(8 + place % 3 + draw.random(SIZE), 4)),
+    )
+    return Planted(original, original.drop("region"), "region", "finer", ("north", "east"))
+
+
 def taxed() -> Planted:
     """Net pay by a schedule of taxes beside a gross income that was rounded."""
     gross = pl.col("income")
@@ -405,6 +478,15 @@ LEAKS: dict[str, Callable[[], Planted]] = {
     "total of an area": lambda: group_figure("total"),
     "mean of an area": lambda: group_figure("mean"),
     "net pay": taxed,
+    "sum with factors": lambda: made_of(lambda x, y, _: 0.6 * x + 0.4 * y + 120, "other", "figure"),
+    "geometric mean": lambda: made_of(lambda x, y, _: np.sqrt(x * y), "other", "figure", digits=4),
+    "rate by class": lambda: made_of(lambda x, _, g: x * (0.5 + 0.05 * g), "figure", "group"),
+    "allowance by class": lambda: made_of(lambda x, _, g: x - 1000.5 * g, "figure", "group"),
+    "body mass index": body_mass,
+    "greatest of two": greatest_of_two,
+    "years apart": years_apart,
+    "rows sorted by a recoded age": sorted_by_age,
+    "coordinates": coordinates,
     "code inside a number": in_the_middle,
     "age in a text": written_out,
     "weight near that of its stratum": near_its_stratum,

@@ -76,7 +76,11 @@ def rarest(data: Data) -> int:
 def declared(how: str) -> Any:
     """A measure that is careless in one way, or in none."""
 
-    @measure(needs="keys", limit=at_most("least", "the records of the rarest town"))
+    @measure(
+        needs="keys",
+        limit=at_most("least", "the records of the rarest town"),
+        seed_matters=how in ("draws", "no draws"),
+    )
     def towns(
         data: Any,
         scenario: Scenario,
@@ -84,6 +88,7 @@ def declared(how: str) -> Any:
         share: Annotated[float, Share(), Doc("A share.")] = 0.5,
         size: Annotated[int, AtLeast(1), *([Doc("A size.")] if how != "no doc" else [])] = 1,
         loose: Annotated[Any, Doc("Anything.")] = None,
+        seed: Annotated[int, Doc("A seed.")] = 0,
         progress: Progress = no_progress,
     ) -> Towns:
         if loose is not None and how != "loose option":
@@ -103,6 +108,7 @@ def declared(how: str) -> Any:
         }.get(how, "")
         kind = Thawed if how == "thawed" else Towns
         more = {"order": float(values[0]), "names": float(len(scenario.keys[0]))}.get(how)
+        more = float(seed) if how in ("draws", "undeclared draws") else more
         return kind(rarest(data), words, more)
 
     return towns
@@ -132,6 +138,15 @@ def test_a_measure_that_breaks_the_contract_is_found(how: str, message: str) -> 
     with pytest.raises(AssertionError) as found:
         check_measure(declared(how), PEOPLE, WHO)
     assert str(found.value) == message
+
+
+def test_another_seed_gives_another_result_where_the_measure_says_so() -> None:
+    check_measure(declared("draws"), PEOPLE, WHO, seed=3)
+    check_measure(declared("not at all"), PEOPLE, WHO, seed=3)
+    with pytest.raises(AssertionError, match="the measure takes a seed, but another seed gives the same"):
+        check_measure(declared("no draws"), PEOPLE, WHO, seed=3)
+    with pytest.raises(AssertionError, match="gives other figures for another seed, but declares the same"):
+        check_measure(declared("undeclared draws"), PEOPLE, WHO, seed=3)
 
 
 def test_a_measure_of_two_files_needs_two() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from tacita import check
 from tacita.data import Data
 from tacita.data.visible import visible_missing_codes
+from tacita.frame import files as frame_files
 from tacita.keys.table import KeyTable
 from tacita.scenario import Scenario
 
@@ -79,6 +80,8 @@ def detailed_keys(table: KeyTable, data: Data) -> Iterator[str]:
 def _recode(name: str, data: Data) -> str:
     """What to try: classes for what is measured; codes have no width, even where they are numbers."""
     declared = data.variable(name).scale
+    if frame_files.kind(data.table, name) in ("date", "datetime"):
+        return f"for example by Recode({name!r}, dates='year')"
     if declared == "numeric" or (data.scale(name) == "numeric" and not data.variable(name).value_labels):
         unless = "" if declared else ", or by their first digits if its numbers are codes"
         return f"for example into classes of 5 or 10{unless}"
@@ -128,9 +131,10 @@ def possibly_not_applicable(table: KeyTable) -> Iterator[str]:
                 continue
             yield (
                 f"key {name!r} is blank exactly where {cause!r} has certain values: an intruder knows that it does not "
-                f"apply; declare not_applicable = {{{name!r}: ['']}} so that the blank is a category, and give it a "
-                f"code by Recode({name!r}, mapping={{'': 'not applicable'}}) before Suppress, which else leaves this "
-                f"key as it is."
+                f"apply; declare it not applicable so that the blank is a category (in the scenario "
+                f"not_applicable={{{name!r}: ['']}}, in its file {name!r} = [''] under [scenario.not_applicable]), and "
+                f"give it a code by Recode({name!r}, mapping={{'': 'not applicable'}}) before Suppress, which else "
+                f"leaves this key as it is."
             )
             break
 

@@ -15,6 +15,7 @@ from tacita.data import Data
 from tacita.policy import Policy
 from tacita.result import Result, Verdict
 from tacita.risk.release.reconstruction.finer import FinerColumns
+from tacita.risk.release.reconstruction.order import ROWS
 from tacita.risk.release.reconstruction.reconstruction import Reconstruction
 from tacita.scenario import KeySet, Scenario
 
@@ -101,6 +102,15 @@ def _told(found: Reconstruction, scenario: Scenario) -> Iterator[Told]:
         yield Told(key, f"{key} as told beside {other}", finer, why, other)
 
 
+def telling_columns(found: Result | None, scenario: Scenario, keys: Sequence[str]) -> tuple[str, ...]:
+    """The columns that tell some of these keys, as `ToldKeys` counts them, more finely."""
+    if not isinstance(found, Reconstruction):
+        return ()
+    told = [each for each in _told(found, scenario) if any(name.rstrip("'") == each.column for name in keys)]
+    columns = [name for each in told for name in each.finer.columns if name not in each.finer.identifiers]
+    return tuple(dict.fromkeys(columns))
+
+
 def _column(told: Told) -> Any:
     """What a record is told to be, as a column; missing where the other key is, which then says nothing."""
     classes = told.finer.classes
@@ -132,7 +142,7 @@ def _counted_too_high(policy: Policy, by_keys: Sequence[str], reason: str) -> It
 
 def _reasons(finer: FinerColumns, weight: str | None, what: str = FINER) -> Iterator[str]:
     """What each kind of column tells, and the way out: classes of the key, the weight, identifiers."""
-    classes = [name for name in finer.columns if name != weight and name not in finer.identifiers]
+    classes = [name for name in finer.columns if name not in (weight, ROWS, *finer.identifiers)]
     if classes:
         named = [name for name in classes if name in finer.least] or classes[:1]
         others = [name for name in classes if name not in named]
@@ -144,6 +154,8 @@ def _reasons(finer: FinerColumns, weight: str | None, what: str = FINER) -> Iter
         )
     if weight in finer.columns:
         yield f"the weight {weight!r} tells {what}; round the weights further, perturb or remove them"
+    if ROWS in finer.columns:
+        yield f"the order of the rows tells {what}; put the records into random order"
     identifiers = [name for name in finer.identifiers if name != weight]
     if identifiers:
         what, them = ("looks like an identifier and tells", "it")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import shorten
 from typing import Annotated
 
 import typer
@@ -11,6 +12,9 @@ from tacita.check import TacitaError
 from tacita.cli.arguments import Overwrite, ScenarioFile
 from tacita.cli.assess import given_scenario
 from tacita.cli.terminal import names, progress_bar, say
+
+LONGEST_LABEL = 40
+"""Signs of a label that `describe` shows, so that a line of its table can be read."""
 
 
 def describe(
@@ -31,7 +35,15 @@ def describe(
     for each in data.describe().iter_rows(named=True):
         scale = each["scale"] + (" (inferred)" if each["inferred"] else "")
         name = repr(each["variable"])[1:-1]
-        rows.append((name, each["label"], scale, f"{each['values']:,}", f"{each['missing']:,}"))
+        rows.append(
+            (
+                name,
+                shorten(each["label"], LONGEST_LABEL, placeholder="..."),
+                scale,
+                f"{each['values']:,}",
+                f"{each['missing']:,}",
+            )
+        )
         said.append(each["understood"])
     say(f"{len(data):,} records, {len(data.columns):,} variables")
     for line, words in zip(columns(rows).splitlines(), said, strict=True):

@@ -13,8 +13,14 @@ from tacita.cli.arguments import (
     OptionalNumericKeys,
     OverwriteFolder,
     PolicyFile,
+    PopulationSize,
+    SafeHouseholdRisk,
     SafeK,
+    SafeRate,
+    SafeRisk,
+    SamplingFraction,
     ScenarioFile,
+    Sensitive,
     Weight,
 )
 from tacita.cli.assess import given_policy, given_scenario
@@ -40,8 +46,14 @@ def protect_file(
     numeric_keys: OptionalNumericKeys = None,
     weight: Weight = None,
     household: Household = None,
+    sensitive: Sensitive = None,
     missing: Missing = None,
+    population_size: PopulationSize = None,
+    sampling_fraction: SamplingFraction = None,
     k: SafeK = None,
+    risk: SafeRisk = None,
+    rate: SafeRate = None,
+    household_risk: SafeHouseholdRisk = None,
     rule: Annotated[
         list[str] | None, typer.Option(help="Rules the release should keep, separated by commas, as 'income >= 0'.")
     ] = None,
@@ -58,9 +70,10 @@ def protect_file(
     from tacita.rules import rule_of
 
     steps = Plan.load(plan)
-    who_knows = {"keys": names(keys), "numeric_keys": names(numeric_keys)}
-    given = {**who_knows, "weight": weight, "household": household, "missing": missing}
-    who, safe = given_scenario(scenario, given), given_policy(policy, {"k": k})
+    named = {"keys": names(keys), "numeric_keys": names(numeric_keys), "sensitive": names(sensitive)}
+    sizes = {"weight": weight, "population_size": population_size, "sampling_fraction": sampling_fraction}
+    who = given_scenario(scenario, {**named, **sizes, "household": household, "missing": missing})
+    safe = given_policy(policy, {"k": k, "risk": risk, "rate": rate, "household_risk": household_risk})
     rules = tuple(rule_of(text) for text in pieces(rule))
     kinds = checked_formats(("parquet",) if not formats else names(formats) or ())
     reason = None if accept_unsafe is None else checked_reason(accept_unsafe)

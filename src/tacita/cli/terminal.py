@@ -14,6 +14,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from tacita.stopping import stop_again
+
 SLOW = 2.0
 """Seconds after which a progress bar appears."""
 
@@ -99,8 +101,13 @@ def progress_bar() -> Iterator[Any]:
     timer = threading.Timer(SLOW, bar.start)
     if sys.stderr.isatty():
         timer.start()
+
+    def progress(done: float, what: str) -> None:
+        stop_again()
+        bar.update(task, completed=done, description=shown(what))
+
     try:
-        yield lambda done, what: bar.update(task, completed=done, description=shown(what))
+        yield progress
     finally:
         timer.cancel()
         if bar.live.is_started:

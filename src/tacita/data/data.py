@@ -14,12 +14,9 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
-from tacita.data.variable import Scale, Variable, among_codes, compacted, in_order
+from tacita.data.variable import FEW_VALUES, Scale, Variable, among_codes, compacted, in_order
 from tacita.frame import Coded, Frame
 from tacita.mechanism import Mechanism
-
-FEW_VALUES = 20
-"""Whole numbers with at most this many different values are taken for codes of categories."""
 
 
 class OriginalWeights(NamedTuple):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tacita import check, frame
+from tacita.data.variable import FEW_VALUES
 from tacita.frame import files as frame_files
 from tacita.frame.texts import shape_of_texts
 
@@ -49,6 +50,10 @@ def _remarks(data: Data, name: str, values: int) -> Iterator[str]:
         yield f"few, so taken for codes (measured? {_scale(name, 'numeric')})"
     elif frame.is_whole(data.table, name) and known.scale is None and data.scale(name) == "numeric":
         yield f"many, so taken for measured (codes? {_scale(name, 'nominal')})"
+    elif frame.is_float(data.table, name) and known.scale is None and 2 < values <= min(FEW_VALUES, len(data) / 10):
+        yield f"few, with fractions, so taken for measured (codes? {_scale(name, 'nominal')})"
+    elif known.scale == "numeric" and 0 < values <= len(known.value_labels):
+        yield f"few, with labels, declared as measured (codes? {_scale(name, 'nominal')})"
 
 
 def _scale(name: str, scale: str) -> str:

@@ -17,6 +17,8 @@ from tacita.frame import Coded
 
 Scale = Literal["nominal", "ordinal", "numeric"]
 SCALES = ("nominal", "ordinal", "numeric")
+FEW_VALUES = 20
+"""Whole numbers with at most this many different values are taken for codes of categories."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,8 +32,8 @@ def check_measure(
     """Nothing if the measure keeps its contract; an AssertionError that says what it does not keep.
 
     A measure of two files is given the `released` file too. The options are those with which it is measured; one that
-    is the data themselves, as a register, is changed with them. The file should be small, since the measure is repeated
-    some fifty times, and large enough to have something to measure.
+    is the data themselves, as a register, is changed with them; with a `seed` among them another one is tried too. The
+    file should be small, since the measure is repeated some fifty times, and large enough to have something to measure.
 
     >>> import tacita as tc
     >>> survey = tc.household_survey(100, population=2000)
@@ -44,6 +44,7 @@ def check_measure(
     result = trial.result()
     check_result(result)
     _check_input(trial, result)
+    _check_seed(trial, result)
     _check_kinds_of_table(trial)
     _check_order(trial, result)
     _check_names(trial, result)
@@ -89,6 +90,18 @@ def _check_input(trial: Trial, result: Result) -> None:
     kept = all(data.table.equals(table) for data, table in zip(trial.files, tables, strict=True))
     now = [(dict(data.variables), data.changed, data.record.tolist()) for data in trial.files]
     _require(kept and now == known and trial.scenario == scenario, "changes what it was given")
+
+
+def _check_seed(trial: Trial, result: Result) -> None:
+    """Another seed gives other figures, or the same if the measure declares that the seed does not matter.
+
+    That the same seed gives the same is tried with the input.
+    """
+    seed = trial.options.get("seed")
+    if isinstance(seed, int):
+        same = _same(trial.result(seed=seed + 1), result)
+        _require(not same or not trial.measure.seed_matters, "takes a seed, but another seed gives the same")
+        _require(same or trial.measure.seed_matters, "gives other figures for another seed, but declares the same")
 
 
 def _check_kinds_of_table(trial: Trial) -> None:

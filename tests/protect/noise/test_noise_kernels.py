@@ -47,6 +47,7 @@ def problem(seed: int) -> tuple[Floats, Bools, Floats]:
 
 
 @pytest.mark.parametrize("method", ALL)
+@pytest.mark.usual(seed=8)
 @pytest.mark.parametrize("seed", range(25))
 def test_every_method_equals_its_slow_twin(method: str, seed: int) -> None:
     values, changeable, weight = problem(seed)

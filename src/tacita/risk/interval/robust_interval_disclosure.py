@@ -192,6 +192,7 @@ class RobustIntervalDisclosure(Result):
     files=2,
     needs="numeric_keys",
     missing=own_rule("Records with a missing value in either file are left out and counted."),
+    seed_matters=False,
 )
 def robust_interval_disclosure(
     original: Any,

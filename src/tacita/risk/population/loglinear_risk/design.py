@@ -178,7 +178,9 @@ class _Margins:
 def _scaled(effects: Sequence[Effect], values: Mapping[int, Floats]) -> dict[int, Floats]:
     """Linear variables with a standard deviation of 1; centred where that does not change the model."""
     out = {}
-    for axis, raw in values.items():
+    for axis, given in values.items():
+        # The squares of the largest numbers that there are would be beyond them.
+        raw = given / (np.abs(given).max(initial=0.0) or 1.0)
         centre = raw.mean() if _may_move(effects, axis) else 0.0
         spread = raw.std() or 1.0
         out[axis] = (raw - centre) / spread

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tacita.arrays import Floats, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected, members
+from tacita.risk.release.reconstruction.fitted import fitted_formulas
 from tacita.risk.release.reconstruction.leak import HIT_RATE, Leak, leak
 from tacita.risk.release.reconstruction.numbers import LEAST_SHOWN, NEAR, judged, near
 from tacita.risk.release.reconstruction.values import unit_of
@@ -28,8 +29,6 @@ LEAST_VALUES = 3
 """Different values from which on a line through them means anything."""
 LEAST_ORDERED = 20
 """Different values from which on the same order means anything."""
-LEAST_SUMMED, CLOSE = 4, 1e-3
-"""Parts of a sum that least squares look for, and how near to 1, 0 or -1 their factors must be."""
 MOST_COLUMNS = 40
 """Numeric columns that are tried in pairs and threes."""
 
@@ -224,7 +223,7 @@ def _leaks_by_several_columns(files: Files, protected: Protected, names: Sequenc
         return
     sample = np.stack([y[rows] for y in columns.values()])
     tried = 5 * len(columns) ** 2 + 4 * len(columns) ** 3
-    for search in (_formulas_of_two, _sums_of_three, long_sums):
+    for search in (_formulas_of_two, _sums_of_three):
         found = False
         for way in search(list(columns), sample, protected, rows):
             guess = _finite(way.calculate([columns[name] for name in way.columns]))
@@ -234,6 +233,10 @@ def _leaks_by_several_columns(files: Files, protected: Protected, names: Sequenc
                 yield known
         if found:
             return
+    for fitted in fitted_formulas(files, protected, columns):
+        known = _leak(protected, Formula(fitted.columns, fitted.words, _finite(fitted.guess), fitted.slack), tried)
+        if known is not None:
+            yield known
 
 
 def _numeric_columns(files: Files, names: Sequence[str], rows: Ints) -> dict[str, Floats]:
@@ -254,13 +257,15 @@ class SeveralColumns(NamedTuple):
 
 
 def _formulas_of_two(names: list[str], sample: Floats, protected: Protected, rows: Ints) -> Iterator[SeveralColumns]:
-    """Formulas of two columns that could hold, by the sample."""
+    """Formulas of two columns that could hold, by the sample: of a maximum, too, where it is not that of the other."""
     for first, one in enumerate(sample):
         ways: dict[str, tuple[Floats, Callable[[list[Floats]], Floats]]] = {
             "{0} + {1}": (one + sample, lambda y: y[0] + y[1]),
             "{0} * {1}": (one * sample, lambda y: y[0] * y[1]),
             "{0} - {1}": (one - sample, lambda y: y[0] - y[1]),
             "{0} / {1}": (one / sample, lambda y: y[0] / y[1]),
+            "{0} where it is more than {1}": (_where(one > sample, one), lambda y: _where(y[0] > y[1], y[0])),
+            "{0} where it is less than {1}": (_where(one < sample, one), lambda y: _where(y[0] < y[1], y[0])),
         }
         for words, (guess, calculate) in ways.items():
             symmetric = "+" in words or "*" in words
@@ -268,6 +273,10 @@ def _formulas_of_two(names: list[str], sample: Floats, protected: Protected, row
                 if second > first or (second < first and not symmetric):
                     chosen = (names[first], names[second])
                     yield SeveralColumns(chosen, words.format(*map(repr, chosen)), calculate)
+
+
+def _where(there: NDArray[np.bool_], values: Floats) -> Floats:
+    return np.where(there, values, np.nan)
 
 
 def _sums_of_three(names: list[str], sample: Floats, protected: Protected, rows: Ints) -> Iterator[SeveralColumns]:
@@ -282,24 +291,6 @@ def _sums_of_three(names: list[str], sample: Floats, protected: Protected, rows:
                 chosen = (names[first], names[second], names[third])
                 calculate = partial(_signed_sum, signs=[float(sign) for sign in signs])
                 yield SeveralColumns(chosen, _sum_words(chosen, signs), calculate)
-
-
-def long_sums(names: list[str], sample: Floats, protected: Protected, rows: Ints) -> Iterator[SeveralColumns]:
-    """The sum of four or more columns, some with a minus, that least squares find; one at most."""
-    assert protected.numbers is not None
-    complete = ~np.isnan(sample).any(axis=0)
-    if complete.sum() < 2 * len(names):
-        return
-    factors = np.linalg.lstsq(sample[:, complete].T, protected.numbers[rows][complete])[0]
-    signs = np.clip(np.round(factors), -1, 1)
-    used = np.flatnonzero(signs)
-    if len(used) < LEAST_SUMMED or np.abs(factors - signs).max() > CLOSE:
-        return
-    chosen, kept = tuple(names[at] for at in used), [int(sign) for sign in signs[used]]
-    if _holds_for_half(protected, rows, (signs[used] @ sample[used])[None, :])[0]:
-        yield SeveralColumns(
-            chosen, _sum_words(chosen, kept), partial(_signed_sum, signs=[float(sign) for sign in kept])
-        )
 
 
 def _sum_words(names: Sequence[str], signs: Sequence[int]) -> str:

@@ -386,5 +386,5 @@ def _repair(protected: Protected, names: tuple[str, ...], changed: bool) -> str:
     if way is not None:
         return f"{way.format(*2 * [' and '.join(map(repr, names))])}, or coarsen {'it' if len(names) == 1 else 'one'}"
     if len(names) == 1:
-        return f"suppress {listed} in the same records, coarsen it or remove it"
-    return f"suppress {listed} in the same records, or coarsen one of them"
+        return f"Recode {listed}, Remove it, or suppress it in the same records"
+    return f"Recode or Remove {listed}, or suppress it in the same records"

@@ -21,7 +21,7 @@ from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.columns import tally
 from tacita.risk.release.reconstruction.leak import HIT_RATE, is_trusted
 from tacita.risk.release.reconstruction.merged import Merged, all_merged, merged_values, still_merged
-from tacita.risk.release.reconstruction.order import is_identifier
+from tacita.risk.release.reconstruction.order import ROWS, is_identifier
 from tacita.risk.release.reconstruction.telling_sets import telling_sets
 from tacita.risk.release.reconstruction.told import paired, refined
 from tacita.risk.release.reconstruction.ways import told_by_ways
@@ -137,6 +137,9 @@ def _telling_columns(
         if values is not None:
             told[name,] = values
             determining += [name] if determines else []
+    by_order = told_by_ways(files, merged, ROWS)
+    if by_order is not None:
+        told[ROWS,] = by_order
     if sets:
         classes = functools.reduce(refined, told.values(), merged.classes)
         told |= dict(telling_sets(files, merged.rows, merged.original, classes, names))
@@ -154,7 +157,7 @@ def _found(
     classes = functools.reduce(refined, told.values(), merged.classes)
     least = dict.fromkeys(name for chosen in least_set(merged.classes, told) for name in chosen)
     ordered = tuple(dict.fromkeys([*least, *(name for chosen in told for name in chosen)]))
-    identifiers = tuple(name for name in ordered if is_identifier(files, name))
+    identifiers = tuple(name for name in ordered if name != ROWS and is_identifier(files, name))
     by_record = np.zeros(files.released_size, dtype=np.int64)
     by_record[files.released_rows[merged.rows]] = 1 + classes[merged.original]
     return FinerColumns(ordered, tuple(least), determining, identifiers, by_record)

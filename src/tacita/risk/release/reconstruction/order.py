@@ -21,6 +21,8 @@ from tacita.risk.release.reconstruction.values import is_number
 
 ROWS = "(order of the rows)"
 """What stands for the order of the rows among columns."""
+REORDER = "put the records into random order with RandomOrder()"
+"""What repairs what the order of the rows tells."""
 SAME_ORDER = 0.99
 """A rank correlation from here on means that rows or an identifier follow a protected variable."""
 RANKED = 100_000
@@ -78,7 +80,7 @@ def _neighbour_leak(files: Files, protected: Protected, name: str, tried: int) -
     if known is None:
         return None
     what = "the rows before and after it" if name == ROWS else f"the records next to it by {name!r}"
-    repair = "put the records into random order" if name == ROWS else f"renew {name!r}, coarsen it or remove it"
+    repair = REORDER if name == ROWS else f"renew {name!r}, coarsen it or remove it"
     return leak(protected, "order", (name,), what, repair, *known)
 
 
@@ -130,7 +132,11 @@ def _looks_issued(files: Files, name: str) -> bool:
         return True
     there = numbers[~np.isnan(numbers)]
     different = files.distinct(name)
-    return different == len(there) or bool(len(there) and different > (there.max() - there.min()) / 10)
+    if different == len(there) or not len(there):
+        return different == len(there)
+    span = there.max() - there.min()
+    # Months and counts begin with 0; what is issued does where all numbers are used.
+    return bool(different > span / 10) and (0.0 not in there or different == span + 1)
 
 
 def _rank_correlation(files: Files, protected: Protected, name: str) -> float:

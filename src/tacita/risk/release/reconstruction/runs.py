@@ -17,7 +17,7 @@ from tacita.arrays import Floats, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.leak import Leak, is_trusted, leak
 from tacita.risk.release.reconstruction.numbers import judged
-from tacita.risk.release.reconstruction.order import ROWS
+from tacita.risk.release.reconstruction.order import REORDER, ROWS
 from tacita.risk.release.reconstruction.sizes import is_size, least_sizes
 
 
@@ -84,7 +84,7 @@ def _leaks_by_single_households(files: Files, protected: Protected, names: Seque
             agree = "" if name is None else f"agree in {name!r} and "
             how = f"runs of rows that {agree}are too short for two households"
             used = (ROWS,) if name is None else (ROWS, name)
-            yield leak(protected, "order", used, how, "put the records into random order", *known)
+            yield leak(protected, "order", used, how, REORDER, *known)
 
 
 def _chance_of_company(columns: Sequence[Ints], rows: Ints) -> float:
@@ -103,4 +103,4 @@ def _leaks_by_run_lengths(files: Files, protected: Protected, names: Sequence[st
         known = judged(protected, run_lengths(codes, protected.shown), tried=len(names))
         if known is not None:
             how = f"the number of rows one after the other that agree in {name!r}"
-            yield leak(protected, "order", (ROWS, name), how, "put the records into random order", *known)
+            yield leak(protected, "order", (ROWS, name), how, REORDER, *known)

@@ -89,35 +89,6 @@ def told_ranges(classes: Ints, original: Ints, number: Floats) -> Ints:
     return np.where(high >= 0, told, UNKNOWN)
 
 
-def seen_apart(classes: Ints, told: Ints, original: Ints, number: Floats) -> Ints:
-    """Classes that ranges tell, those put together again between which nobody sees a gap.
-
-    Incomes of two groups may lie apart in a small file; an intruder who knows neither range sees one row of numbers. A
-    gap is seen that is wider than all steps from one number to the next on both of its sides.
-
-    >>> number = np.array([1.0, 2.0, 9.0, 10.0, 11.0])
-    >>> seen_apart(np.zeros(3, int), np.arange(3), np.array([0, 0, 1, 1, 2]), number).tolist()
-    [0, 1, 1]
-    """
-    released = classes[original]
-    order = np.lexsort((number, released))
-    step = np.diff(number[order])
-    border = np.diff(told[original][order]) != 0
-    other_class = np.diff(released[order]) != 0
-    while True:
-        part = np.cumsum(np.append(False, border | other_class))
-        widest = np.zeros(len(step) + 1 if len(step) else 1)
-        inside = ~(border | other_class)
-        np.maximum.at(widest, part[:-1][inside], step[inside])
-        unseen = border & ~other_class & (step <= np.maximum(widest[part[:-1]], widest[part[1:]]))
-        if not unseen.any():
-            break
-        border &= ~unseen
-    found = np.full(len(classes), UNKNOWN)
-    found[original[order]] = part
-    return found
-
-
 def log_chance_of_ranges(classes: Ints, told: Ints, original: Ints) -> float:
     """The logarithm of a bound on how likely the order of a column by chance tells released classes apart as finely.
 

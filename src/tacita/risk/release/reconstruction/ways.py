@@ -16,12 +16,12 @@ from tacita.arrays import Floats, Ints
 from tacita.risk.release.reconstruction.cells import Files
 from tacita.risk.release.reconstruction.leak import LEVEL
 from tacita.risk.release.reconstruction.merged import Merged
+from tacita.risk.release.reconstruction.order import ROWS
 from tacita.risk.release.reconstruction.told import (
     UNKNOWN,
     log_chance,
     log_chance_of_ranges,
     refined,
-    seen_apart,
     told_classes,
     told_ranges,
 )
@@ -55,6 +55,10 @@ def ways_of(files: Files, name: str) -> tuple[Way, ...]:
 
 
 def _ways_of(files: Files, name: str) -> Iterator[Way]:
+    if name == ROWS:
+        # A file that is sorted by a variable tells it, block by block.
+        yield Way(np.arange(len(files), dtype=np.float64), None, ordered=True)
+        return
     codes = files.codes(name)
     assert codes is not None
     yield Way(codes, None, ordered=False)
@@ -71,7 +75,7 @@ def _ways_of(files: Files, name: str) -> Iterator[Way]:
 
 def told_by_ways(files: Files, merged: Merged, name: str) -> Ints | None:
     """By merged original value the class that a column tells in all ways together; None if no more than its own."""
-    tried = sum(len(ways_of(files, each)) for each in files.columns)
+    tried = sum(len(ways_of(files, each)) for each in (*files.columns, ROWS))
     classes = merged.classes
     for way in ways_of(files, name):
         found = _told_by_way(way, merged._replace(classes=classes), np.log(LEVEL / tried))
@@ -116,6 +120,5 @@ def _shared(codes: Ints) -> Ints:
 def _told(way: Way, merged: Merged, original: Ints, values: Ints | Floats) -> Ints:
     """By merged original value the class that one way tells for certain."""
     if way.ordered:
-        told = told_ranges(merged.classes, original, values.astype(np.float64))
-        return seen_apart(merged.classes, told, original, values.astype(np.float64))
+        return told_ranges(merged.classes, original, values.astype(np.float64))
     return told_classes(merged.classes, original, values.astype(np.int64))
