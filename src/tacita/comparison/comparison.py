@@ -104,6 +104,8 @@ class Comparison(Result):
     """The original file: for figures of distributions; in nothing that is printed or written."""
     released_data: Mapping[str, Data] = field(repr=False)
     """By name: the released files."""
+    measured_before: Mapping[str, Result] = field(default_factory=dict)
+    """What measures of risk find of the original, if it were published itself, by name of the measure."""
 
     def __getitem__(self, name: str) -> ComparedRelease:
         """The release of a name."""
