@@ -21,7 +21,7 @@ USUAL_RISK, RATE = "external_risk", "rate"
 def points_of(comparison: Comparison, risk: str | None, loss: str) -> RiskUtility:
     """Each release by a measure of risk and one of loss, both by the figure of it that a policy can limit."""
     names = _measured(comparison)
-    chosen = (USUAL_RISK if USUAL_RISK in names else RATE) if risk is None else risk
+    chosen = usual_risk(comparison) if risk is None else risk
     if chosen != RATE:
         check.one_of("risk", chosen, (RATE, *names))
     check.one_of("loss", loss, names)
@@ -44,6 +44,11 @@ def points_of(comparison: Comparison, risk: str | None, loss: str) -> RiskUtilit
         risk_is_share=chosen == RATE or _is_share(chosen),
         loss_is_share=_is_share(loss),
     )
+
+
+def usual_risk(comparison: Comparison) -> str:
+    """External risk where every release has it, otherwise the re-identification rate."""
+    return USUAL_RISK if USUAL_RISK in _measured(comparison) else RATE
 
 
 def _measured(comparison: Comparison) -> list[str]:

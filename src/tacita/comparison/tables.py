@@ -17,6 +17,11 @@ MOST_COLUMNS = 5
 """So many releases stand side by side; further ones below."""
 LEVELS = (2, 3, 5)
 GAINS, LOSES, CHANGED = "What an intruder gains", "What a researcher loses", "What was changed"
+LEADS = {
+    GAINS: "The longer the bar, the more an intruder gains; the original is what to compare with.",
+    LOSES: "0 %: as in the original. The longer the bar, the more is lost.",
+    CHANGED: "Cells of the release that differ from those of the original.",
+}
 SPREAD = {
     "Minimum": "minimum",
     "First quartile": "lower_quartile",
@@ -38,6 +43,20 @@ class Line(NamedTuple):
     """What it means, for somebody who never saw such a figure."""
 
 
+class Block(NamedTuple):
+    """Figures of one kind."""
+
+    title: str
+    lead: str
+    """How they are read."""
+    lines: list[Line]
+
+    @property
+    def measured(self) -> bool:
+        """Whether they measure risk or loss, and do not count what was done."""
+        return self.title != CHANGED
+
+
 def counts_do_not_hold(profile: RiskProfile) -> bool:
     """Whether keys or weights were perturbed, so that counts of equal keys do not measure risk."""
     return bool(profile.sets) and bool(profile.main.table.not_valid)
@@ -48,21 +67,22 @@ def first_screen(comparison: Comparison) -> tuple[Table, ...]:
     found = []
     for start in range(0, len(comparison.releases), MOST_COLUMNS):
         shown = comparison.releases[start : start + MOST_COLUMNS]
-        for title, lines in blocks(comparison, shown).items():
-            if lines:
-                rows = tuple((line.words, *line.cells) for line in lines)
-                found.append(Table(("", "original", *(each.name for each in shown)), rows, title))
+        for block in blocks(comparison, shown):
+            rows = tuple((line.words, *line.cells) for line in block.lines)
+            found.append(Table(("", "original", *(each.name for each in shown)), rows, block.title))
     return tuple(found)
 
 
-def blocks(comparison: Comparison, shown: tuple[ComparedRelease, ...]) -> dict[str, list[Line]]:
-    """The lines of each block by its title, without those that hold nothing."""
+def blocks(comparison: Comparison, shown: tuple[ComparedRelease, ...]) -> list[Block]:
+    """What an intruder gains, a researcher loses, what was changed: the lines that hold anything."""
+    gains = [*_verdict_lines(shown), *_risk_lines(comparison, shown), *_measured_lines(comparison, shown, "risk")]
     found = {
-        GAINS: [*_verdict_lines(shown), *_risk_lines(comparison, shown), *_measured_lines(comparison, shown, "risk")],
+        GAINS: gains,
         LOSES: list(_measured_lines(comparison, shown, "loss")),
         CHANGED: list(_change_lines(comparison, shown)),
     }
-    return {title: [line for line in lines if _holds_any(line)] for title, lines in found.items()}
+    kept = {title: [line for line in lines if _holds_any(line)] for title, lines in found.items()}
+    return [Block(title, LEADS[title], lines) for title, lines in kept.items() if lines]
 
 
 def _holds_any(line: Line) -> bool:
@@ -222,8 +242,8 @@ def _changes(comparison: Comparison) -> Table:
 def as_frame(comparison: Comparison) -> frame.Frame:
     """One row per file, the original first, and a column for each figure of the first screen."""
     columns: dict[str, list[Any]] = {"file": list(_names(comparison))}
-    for lines in blocks(comparison, comparison.releases).values():
-        for line in lines:
+    for block in blocks(comparison, comparison.releases):
+        for line in block.lines:
             columns.setdefault(line.words, [_plain(cell) for cell in line.cells])
     return frame.table({name: _of_one_kind(cells) for name, cells in columns.items()})
 

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 from tacita import check
 from tacita.check import TacitaError
-from tacita.comparison.points import RATE, USUAL_RISK
-from tacita.comparison.tables import CHANGED, GAINS, LOSES, MOST_COLUMNS, Line, behind, blocks
 from tacita.data.atomic import OFFICE_ONLY
 from tacita.plots.svg import inline_svg
 from tacita.reports.parts import first_upper
@@ -18,16 +16,11 @@ from tacita.reports.report import NOTHING_BUT_STYLE, WORDS, rendered
 from tacita.result import Percent, Table, cell_text, percent
 
 TITLE = "What an intruder gains, what a researcher loses"
-LEADS = {
-    GAINS: "The longer the bar, the more an intruder gains; the original is what to compare with.",
-    LOSES: "0 %: as in the original. The longer the bar, the more is lost.",
-    CHANGED: "Cells of the release that differ from those of the original.",
-}
 MOST_REASONS = 4
 """So many limits that a release does not keep stand on its card, the others behind a fold."""
 WORDS_OF_RISK = {
-    USUAL_RISK: ("an intruder guesses right for", "right guesses"),
-    RATE: ("an intruder is expected to recognise", "re-identification rate"),
+    "external_risk": ("an intruder guesses right for", "right guesses"),
+    "rate": ("an intruder is expected to recognise", "re-identification rate"),
 }
 """By risk what it says of records, and what it is in two words."""
 MAP_WIDTH, MAP_HEIGHT = 520, 330
@@ -80,7 +73,7 @@ def comparison_page(comparison: Any, title: str = TITLE) -> str:
         drawn=drawn,
         blocks=tuple(_blocks(comparison)),
         brackets=comparison.brackets,
-        folded=behind(comparison),
+        folded=comparison.tables_behind(),
         declared=_declared(comparison),
         cautions=tuple(_cautions(comparison)),
     )
@@ -99,18 +92,28 @@ class Block(NamedTuple):
 
 def _blocks(comparison: Any) -> Iterator[Block]:
     """What an intruder gains, what a researcher loses, what was changed: a few releases side by side each time."""
-    releases = comparison.releases
-    parts = [releases[start : start + MOST_COLUMNS] for start in range(0, len(releases), MOST_COLUMNS)]
-    found = [blocks(comparison, shown) for shown in parts]
-    for name, lead in LEADS.items():
-        for place, (shown, lines) in enumerate(zip(parts, found, strict=True)):
-            own = [line for line in lines[name] if line.words != "verdict"]
-            heads = (("original", ""), *((each.name, _state(each)) for each in shown))
-            if own and all(line.cells[0] is None for line in own):
-                own, heads = [line._replace(cells=line.cells[1:]) for line in own], heads[1:]
-            if own:
-                rows = tuple(_shown(line, bars=name != CHANGED) for line in own)
-                yield Block(name if not place else "", lead if not place else "", heads, rows)
+    parts = comparison.blocks()
+    begun = set()
+    # All releases by one kind of figures, then by the next.
+    for title in dict.fromkeys(block.title for part in parts for block in part):
+        shown = 0
+        for part in parts:
+            width = len(part[0].lines[0].cells) - 1
+            releases = comparison.releases[shown : shown + width]
+            shown += width
+            for block in part:
+                if block.title == title and any(line.words != "verdict" for line in block.lines):
+                    yield _block(block, releases, first=title not in begun)
+                    begun.add(title)
+
+
+def _block(given: Any, releases: Sequence[Any], *, first: bool) -> Block:
+    lines = [line for line in given.lines if line.words != "verdict"]
+    heads = (("original", ""), *((each.name, _state(each)) for each in releases))
+    if all(line.cells[0] is None for line in lines):
+        lines, heads = [line._replace(cells=line.cells[1:]) for line in lines], heads[1:]
+    shown = tuple(_shown(line, bars=given.measured) for line in lines)
+    return Block(given.title if first else "", given.lead if first else "", heads, shown)
 
 
 class _Map(NamedTuple):
@@ -130,10 +133,8 @@ class _Map(NamedTuple):
 
 def _map(comparison: Any) -> _Map | None:
     """The map; None where no release has both a risk and a loss."""
-    # As the map chooses it: what holds for every release, or else the rate.
-    usual = all(each.result(USUAL_RISK) is not None for each in comparison.releases)
     try:
-        found = comparison.risk_utility(USUAL_RISK if usual else RATE)
+        found = comparison.risk_utility()
         svg, words = inline_svg(found.plot(width=MAP_WIDTH, height=MAP_HEIGHT), "map")
     except TacitaError:
         return None
@@ -141,7 +142,7 @@ def _map(comparison: Any) -> _Map | None:
     best = (f"No other release here has less of both than {check.quoted(names, most=8)}.",) if names else ()
     said = ("Lower is safer, further left is more useful.", *best, *map(first_upper, found.cautions))
     risks, losses = ({each.name: getattr(each, what) for each in found.points} for what in ("risk", "loss"))
-    return _Map(svg, words, found, said, risks, losses, *WORDS_OF_RISK[USUAL_RISK if usual else RATE])
+    return _Map(svg, words, found, said, risks, losses, *WORDS_OF_RISK[comparison.usual_risk])
 
 
 def _by(comparison: Any) -> str:
@@ -200,7 +201,7 @@ def _card(release: Any, drawn: _Map | None) -> Card:
     )
 
 
-def _shown(line: Line, *, bars: bool) -> ShownLine:
+def _shown(line: Any, *, bars: bool) -> ShownLine:
     """A line, with bars: each figure as a share of the greatest."""
     numbers = [abs(float(each)) for each in line.cells if _is_number(each)]
     greatest = max(numbers) if bars and len(numbers) > 1 else 0.0
