@@ -259,7 +259,8 @@ class Result(ABC):
         measure = self.measure
         if measure is None or measure.limit is None:
             return {}
-        return {measure.limit.words: None if self.not_valid else measure.limited_value(self, {})}
+        value = None if self.not_valid else measure.limited_value(self, {})
+        return {measure.limit.words: Percent(value) if value is not None and measure.kind == "loss" else value}
 
     def to_dict(self) -> dict[str, Any]:
         """The figures of the file as plain numbers and texts, no values of the data; nothing by default."""

@@ -1,6 +1,8 @@
 """An original and its releases side by side."""
 
+import html
 import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -9,7 +11,9 @@ import pytest
 import tacita as tc
 from tacita.check import TacitaError
 from tacita.comparison.comparison import Comparison
-from tacita.result import Percent
+from tacita.reports.comparison_page import comparison_page
+from tacita.reports.parts import first_upper
+from tacita.result import Percent, cell_text
 
 # Cautions about perturbed keys are part of what is compared.
 pytestmark = pytest.mark.filterwarnings("ignore::tacita.check.Caution")
@@ -76,6 +80,45 @@ def test_the_published_layout_stands_behind_the_first_screen(compared: Compariso
     below = compared.original.k_anonymity.below(5)
     levels = next(table for table in compared.tables() if table.title == behind[0])
     assert levels.rows[2][1:3] == (below, f"{100 * below / len(SURVEY.data):.3f}")
+
+
+def test_the_original_stands_beside_its_releases_by_what_an_intruder_finds_in_it(compared: Comparison) -> None:
+    itself = tc.risk.external_risk(SURVEY.data, SURVEY.data, SURVEY.scenario)
+    assert cell(compared, GAINS, "guesses right (expected)", "original") == Percent(itself.limited())
+    assert compared.risk_utility().risks_before == (itself.limited(),)
+    few = {"external_risk": {"variables": ["region", "sex"]}}
+    asked = tc.compare(SURVEY.data, compared.released_data, SURVEY.scenario, measures=few)
+    less = tc.risk.external_risk(SURVEY.data, SURVEY.data, SURVEY.scenario, variables=["region", "sex"])
+    assert asked.risk_utility().risks_before == (less.limited(),) != (itself.limited(),)
+
+
+def test_losses_are_shares(compared: Comparison) -> None:
+    (table,) = [each for each in compared.first_screen() if each.title == "What a researcher loses"]
+    assert all(isinstance(each, Percent) for row in table.rows for each in row[2:] if each is not None)
+
+
+def test_the_page_says_which_release_is_safe_and_shows_every_figure(compared: Comparison) -> None:
+    page = comparison_page(compared)
+    safe = [each.name for each in compared.releases if each.safe]
+    assert ("None of 2 releases keeps the policy" in page) == (not safe)
+    assert all(f"of 2 releases keeps the policy: {name}" in page for name in safe)
+    for table in compared.first_screen():
+        for words, *cells in table.rows:
+            if words != "verdict":
+                assert first_upper(words) in page
+                assert all(cell_text(each) in page for each in cells)
+    for release in compared.releases:
+        assert all(first_upper(each.why) in html.unescape(page) for each in release.verdicts if each.holds is False)
+    assert "<script" not in page and "https://" not in page and page.count("http://") == page.count("http://www.w3.org")
+    widths = [float(each) for each in re.findall(r'<i style="width: ([\d.]+)%', page)]
+    assert widths and max(widths) == 100 and min(widths) >= 0
+
+
+def test_many_releases_stand_below_each_other_on_the_page(releases: dict[str, tc.Release]) -> None:
+    named = {f"copy {number}": releases["coarse"].data for number in range(6)}
+    page = comparison_page(tc.compare(SURVEY.data, named, tc.Scenario(keys=["sex", "citizenship"])))
+    assert page.count('<table class="bars">') == 6
+    assert all(f"copy {number}" in page for number in range(6))
 
 
 def test_the_original_is_taken_from_the_release_and_names_are_made(releases: dict[str, tc.Release]) -> None:

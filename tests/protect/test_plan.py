@@ -563,6 +563,18 @@ def test_what_analysts_may_know_lies_beside_the_data(tmp_path: Path) -> None:
     assert not [each for each in hidden if each in text]
 
 
+def test_small_counts_of_suppressed_cells_are_withheld_from_the_public(tmp_path: Path) -> None:
+    people = pl.DataFrame(
+        {"sex": ["f", "m"] * 30, "job": ["clerk"] * 55 + ["smith", "judge", "cook", "clerk", "clerk"]}
+    )
+    plan = tc.Plan([tc.Suppress(k=3, closed=False)])
+    release = plan.apply(people, tc.Scenario(keys=["sex", "job"]), seed=1)
+    assert 0 < sum(release.changes[0].suppressed.values()) < 10
+    folder = release.save(tmp_path / "out", accept_unsafe="a test")
+    (told,) = json.loads((folder / "not_for_publication" / "methods.json").read_text("utf-8"))["methods"]
+    assert told["kind"] == "suppression" and not set(told["parameters"]["cells"].values()) & set(range(1, 10))
+
+
 def test_where_nothing_was_done_there_is_no_file_of_methods(tmp_path: Path) -> None:
     folder = tc.Plan().apply(PEOPLE, WHO).save(tmp_path / "out", accept_unsafe="a test")
     assert not list(folder.rglob("methods.json"))

@@ -126,8 +126,8 @@ def save_comparison(comparison: Any, out: Path, *, overwrite: bool, figures: boo
     from tacita.data.atomic import INTERNAL, OFFICE_ONLY, new_folder, private_folder
     from tacita.data.files import write
     from tacita.plots.internal.note import for_internal_use
-    from tacita.plots.result_page import result_page
     from tacita.plots.save import save
+    from tacita.reports.comparison_page import comparison_page
 
     note = f"{OFFICE_ONLY}: what an intruder gains and what a researcher loses by each release"
     with new_folder(out, overwrite=overwrite) as folder:
@@ -139,8 +139,7 @@ def save_comparison(comparison: Any, out: Path, *, overwrite: bool, figures: boo
         write(comparison.to_frame(), internal / "comparison.parquet")
         chart = for_internal_use(comparison.plot())
         save(chart, internal / "risk_utility_map.png")
-        page = result_page(comparison, "An original and its releases", note, {"Risk and utility": chart})
-        (internal / PAGE).write_text(page, encoding="utf-8")
+        (internal / PAGE).write_text(comparison_page(comparison), encoding="utf-8")
         for place, release in enumerate(comparison.releases if figures else (), start=1):
             _save_figures(comparison, release.name, internal, f"release_{place}")
     return out / INTERNAL / PAGE

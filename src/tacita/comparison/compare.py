@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tacita import check
@@ -13,7 +14,15 @@ from tacita.comparison.comparison import ComparedRelease, Comparison
 from tacita.comparison.files import ReleasedFile, named_releases, opened_release, original_of, scenario_of
 from tacita.data import Data
 from tacita.distance.truth import shared_records
-from tacita.measures import called_for, check_measure_name, checked_measure_options, find, measure_names, prepared_data
+from tacita.measures import (
+    called_for,
+    check_measure_name,
+    checked_measure_options,
+    find,
+    kind_of,
+    measure_names,
+    prepared_data,
+)
 from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
 from tacita.result import Result
@@ -62,8 +71,10 @@ def compare(
     for at, file in enumerate(files):
         show = part(progress, 0.2 + 0.8 * at / len(files), 0.2 + 0.8 * (at + 1) / len(files))
         found.append(_compared(file, data, before_file, limits, asked, Rules.of(rules), show))
+    itself = _measured_of_original(data, who, limits, asked, found)
     progress(1.0, "done")
-    return Comparison(who, limits, before, tuple(found), before_file, {file.name: file.data for file in files})
+    released = {file.name: file.data for file in files}
+    return Comparison(who, limits, before, tuple(found), before_file, released, measured_before=itself)
 
 
 def _policy_of(policy: Policy | None, named: Mapping[str, Any]) -> Policy | None:
@@ -143,18 +154,40 @@ def _measured(
             # As the policy judges it.
             found[name] = known[name]
             continue
-        own = find(name)
-        given = checked_measure_options(name, asked.get(name, {}))
-        options = {each.name for each in own.parameters}
-        given |= {"policy": policy} if "policy" in options and "policy" not in given else {}
+        given = _options(name, policy, asked)
         given["progress"] = part(progress, at / len(names), (at + 1) / len(names))
         try:
-            found[name] = own.function(original, released, file.scenario, **given)
+            found[name] = find(name).function(original, released, file.scenario, **given)
         except TacitaError as error:
             if name in asked:
                 raise
             refused[name] = str(error)
     return found, refused
+
+
+def _options(name: str, policy: Policy, asked: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The options of a measure as asked for, with the policy where it takes one."""
+    given = checked_measure_options(name, asked.get(name, {}))
+    options = {each.name for each in find(name).parameters}
+    return given | ({"policy": policy} if "policy" in options and "policy" not in given else {})
+
+
+def _measured_of_original(
+    original: Data,
+    scenario: Scenario,
+    policy: Policy,
+    asked: Mapping[str, Mapping[str, Any]],
+    releases: Sequence[ComparedRelease],
+) -> dict[str, Result]:
+    """What the measures of risk that every comparison calls for find of the original, if it were published itself."""
+    names = dict.fromkeys(name for each in releases for name in each.measures)
+    unasked = [name for name in names if kind_of(name) == "risk" and "comparison" in (called_for(name) or ())]
+    found = {}
+    for name in unasked:
+        # What was measured of a release can be measured of the original, which lacks nothing that a release has.
+        with contextlib.suppress(TacitaError):
+            found[name] = find(name).function(original, original, scenario, **_options(name, policy, asked))
+    return found
 
 
 def _is_called_for(name: str, context: Context) -> bool:

@@ -104,6 +104,8 @@ class Comparison(Result):
     """The original file: for figures of distributions; in nothing that is printed or written."""
     released_data: Mapping[str, Data] = field(repr=False)
     """By name: the released files."""
+    measured_before: Mapping[str, Result] = field(default_factory=dict)
+    """What measures of risk find of the original, if it were published itself, by name of the measure."""
 
     def __getitem__(self, name: str) -> ComparedRelease:
         """The release of a name."""
@@ -155,13 +157,30 @@ class Comparison(Result):
         """What an intruder gains, what a researcher loses and what was changed: a column for each release."""
         return tables.first_screen(self)
 
+    def blocks(self) -> list[list[tables.Block]]:
+        """The lines of the first screen with what they mean: a list of blocks for each few releases."""
+        size = tables.MOST_COLUMNS
+        parts = [self.releases[start : start + size] for start in range(0, len(self.releases), size)]
+        return [tables.blocks(self, shown) for shown in parts]
+
+    def tables_behind(self) -> tuple[Table, ...]:
+        """The tables behind the first screen."""
+        return tables.behind(self)
+
+    @property
+    def usual_risk(self) -> str:
+        """The risk that the map shows: external risk where it was measured, otherwise the re-identification rate."""
+        from tacita.comparison.points import usual_risk
+
+        return usual_risk(self)
+
     def risk_tables(self) -> tuple[Table, ...]:
         """Records below each k, the spread of the individual risk, global risk: a column or two for each release."""
         return tables.of_risk(self)
 
     def tables(self) -> tuple[Table, ...]:
         """The first screen, then the tables behind it: records below k, risk, loss, changes."""
-        return (*self.first_screen(), *tables.behind(self))
+        return (*self.first_screen(), *self.tables_behind())
 
     def __str__(self) -> str:
         first = [self.headline, *self.sentences(), *(table.text() for table in self.first_screen())]

@@ -21,7 +21,7 @@ USUAL_RISK, RATE = "external_risk", "rate"
 def points_of(comparison: Comparison, risk: str | None, loss: str) -> RiskUtility:
     """Each release by a measure of risk and one of loss, both by the figure of it that a policy can limit."""
     names = _measured(comparison)
-    chosen = (USUAL_RISK if USUAL_RISK in names else RATE) if risk is None else risk
+    chosen = usual_risk(comparison) if risk is None else risk
     if chosen != RATE:
         check.one_of("risk", chosen, (RATE, *names))
     check.one_of("loss", loss, names)
@@ -36,7 +36,19 @@ def points_of(comparison: Comparison, risk: str | None, loss: str) -> RiskUtilit
         for each in comparison.releases
     ]
     label = "re-identification rate" if chosen == RATE else _limited(chosen)[1]
-    return RiskUtility(tuple(points), label, _limited(loss)[1], _risk_limit(comparison, chosen))
+    return RiskUtility(
+        tuple(points),
+        label,
+        _limited(loss)[1],
+        _risk_limit(comparison, chosen),
+        risk_is_share=chosen == RATE or _is_share(chosen),
+        loss_is_share=_is_share(loss),
+    )
+
+
+def usual_risk(comparison: Comparison) -> str:
+    """External risk where every release has it, otherwise the re-identification rate."""
+    return USUAL_RISK if USUAL_RISK in _measured(comparison) else RATE
 
 
 def _measured(comparison: Comparison) -> list[str]:
@@ -50,6 +62,12 @@ def _limited(name: str) -> tuple[Measure, str]:
     if own.limit is None:
         raise TacitaError(f"{name} has no figure to place releases by; choose another measure.")
     return own, own.limit.words
+
+
+def _is_share(name: str) -> bool:
+    """Whether a figure is a share: no file exceeds 1, or it is a loss."""
+    own = find(name)
+    return own.kind == "loss" or (own.limit is not None and own.limit.void == 1.0)
 
 
 def _figure(release: ComparedRelease, name: str) -> float:
@@ -71,12 +89,11 @@ def _verdict(release: ComparedRelease) -> bool | None:
 
 
 def _before(comparison: Comparison, name: str) -> float:
-    """The risk if the original itself were released."""
+    """The risk if the original itself were released; NaN where it was not measured."""
     if name == RATE:
         return comparison.original.rate if comparison.original.sets else math.nan
-    own = _limited(name)[0]
-    found = own.function(comparison.original_data, comparison.original_data, comparison.scenario)
-    return own.limited_value(found, {})
+    found = comparison.measured_before.get(name) or comparison.original.further.get(name)
+    return math.nan if found is None or found.not_valid else _limited(name)[0].limited_value(found, {})
 
 
 def _risk_limit(comparison: Comparison, name: str) -> float | None:

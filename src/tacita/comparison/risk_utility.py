@@ -11,7 +11,7 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Bools, Floats
 from tacita.check import TacitaError
-from tacita.result import Result, Table, number
+from tacita.result import Percent, Result, Table, cell_text, percent
 
 VERDICTS = {True: "safe", False: "not safe", None: "not assessed"}
 """A verdict in words."""
@@ -62,6 +62,10 @@ class RiskUtility(Result):
     """What the loss is, and what 0 and 1 mean."""
     risk_limit: float | None = None
     """The tolerable risk; None: the policy sets none."""
+    risk_is_share: bool = False
+    """Whether the risk is a share, shown in percent."""
+    loss_is_share: bool = False
+    """Whether the loss is one."""
 
     figure: ClassVar[str] = "risk_utility_map"
 
@@ -99,6 +103,19 @@ class RiskUtility(Result):
         return tuple(each for each in self.points if np.isnan(each.risk) or np.isnan(each.loss))
 
     @property
+    def limit_text(self) -> str:
+        """The tolerable risk for print; empty if there is none."""
+        if self.risk_limit is None:
+            return ""
+        return percent(self.risk_limit) if self.risk_is_share else f"{self.risk_limit:g}"
+
+    def _risk(self, value: float) -> float:
+        return Percent(value) if self.risk_is_share and not np.isnan(value) else value
+
+    def _loss(self, value: float) -> float:
+        return Percent(value) if self.loss_is_share and not np.isnan(value) else value
+
+    @property
     def headline(self) -> str:
         """How many releases keep the policy, and the one of them that costs least."""
         said = (
@@ -108,20 +125,27 @@ class RiskUtility(Result):
         if not safe:
             return said
         least = min(safe, key=_loss_then_name)
-        return f"{said}; the least loss of a safe one is {number(least.loss)} ({least.name})"
+        return f"{said}; the least loss of a safe one is {cell_text(self._loss(least.loss))} ({least.name})"
 
     def sentences(self) -> list[str]:
         """What the axes are, and which releases no other beats."""
         names = [each.name for each in self.frontier()]
         frontier = [f"no other release has less of both: {check.quoted(names, most=8)}"] if names else []
-        limit = "" if self.risk_limit is None else f", tolerable up to {self.risk_limit:g}"
+        limit = "" if self.risk_limit is None else f", tolerable up to {self.limit_text}"
         return [f"risk: {self.risk_label}{limit}; loss: {self.loss_label}", *frontier]
 
     def tables(self) -> list[Table]:
         """The releases by ascending loss."""
         columns = ("release", "risk before", "risk", "loss", "verdict", "beaten by none")
         rows = [
-            (each.name, each.risk_before, each.risk, each.loss, VERDICTS[each.verdict], "yes" if kept else "")
+            (
+                each.name,
+                self._risk(each.risk_before),
+                self._risk(each.risk),
+                self._loss(each.loss),
+                VERDICTS[each.verdict],
+                "yes" if kept else "",
+            )
             for each, kept in sorted(zip(self.points, self._undominated(), strict=True), key=_row_order)
         ]
         return [Table(columns, tuple(rows))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacita import frame
 from tacita.assessment.profile import RiskProfile
@@ -17,6 +17,11 @@ MOST_COLUMNS = 5
 """So many releases stand side by side; further ones below."""
 LEVELS = (2, 3, 5)
 GAINS, LOSES, CHANGED = "What an intruder gains", "What a researcher loses", "What was changed"
+LEADS = {
+    GAINS: "The longer the bar, the more an intruder gains; the original is what to compare with.",
+    LOSES: "0 %: as in the original. The longer the bar, the more is lost.",
+    CHANGED: "Cells of the release that differ from those of the original.",
+}
 SPREAD = {
     "Minimum": "minimum",
     "First quartile": "lower_quartile",
@@ -25,6 +30,31 @@ SPREAD = {
     "Third quartile": "upper_quartile",
     "Maximum": "maximum",
 }
+
+
+class Line(NamedTuple):
+    """A line of the first screen: a figure of the original and of each release."""
+
+    words: str
+    """What the figure is."""
+    cells: tuple[Any, ...]
+    """Of the original, then of each release; None where there is none."""
+    meaning: str = ""
+    """What it means, for somebody who never saw such a figure."""
+
+
+class Block(NamedTuple):
+    """Figures of one kind."""
+
+    title: str
+    lead: str
+    """How they are read."""
+    lines: list[Line]
+
+    @property
+    def measured(self) -> bool:
+        """Whether they measure risk or loss, and do not count what was done."""
+        return self.title != CHANGED
 
 
 def counts_do_not_hold(profile: RiskProfile) -> bool:
@@ -37,33 +67,50 @@ def first_screen(comparison: Comparison) -> tuple[Table, ...]:
     found = []
     for start in range(0, len(comparison.releases), MOST_COLUMNS):
         shown = comparison.releases[start : start + MOST_COLUMNS]
-        for title, rows in _blocks(comparison, shown):
-            filled = tuple(row for row in rows if any(cell is not None for cell in row[1:]))
-            if filled:
-                found.append(Table(("", "original", *(each.name for each in shown)), filled, title))
+        for block in blocks(comparison, shown):
+            rows = tuple((line.words, *line.cells) for line in block.lines)
+            found.append(Table(("", "original", *(each.name for each in shown)), rows, block.title))
     return tuple(found)
 
 
-def _blocks(comparison: Comparison, shown: tuple[ComparedRelease, ...]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
-    yield GAINS, [*_verdict_rows(shown), *_risk_rows(comparison, shown), *_measured_rows(shown, "risk")]
-    yield LOSES, list(_measured_rows(shown, "loss"))
-    yield CHANGED, list(_change_rows(comparison, shown))
+def blocks(comparison: Comparison, shown: tuple[ComparedRelease, ...]) -> list[Block]:
+    """What an intruder gains, a researcher loses, what was changed: the lines that hold anything."""
+    gains = [*_verdict_lines(shown), *_risk_lines(comparison, shown), *_measured_lines(comparison, shown, "risk")]
+    found = {
+        GAINS: gains,
+        LOSES: list(_measured_lines(comparison, shown, "loss")),
+        CHANGED: list(_change_lines(comparison, shown)),
+    }
+    kept = {title: [line for line in lines if _holds_any(line)] for title, lines in found.items()}
+    return [Block(title, LEADS[title], lines) for title, lines in kept.items() if lines]
 
 
-def _verdict_rows(shown: tuple[ComparedRelease, ...]) -> Iterator[tuple[Any, ...]]:
-    yield ("verdict", None, *(each.word for each in shown))
+def _holds_any(line: Line) -> bool:
+    return any(cell is not None for cell in line.cells)
 
 
-def _risk_rows(comparison: Comparison, shown: tuple[ComparedRelease, ...]) -> Iterator[tuple[Any, ...]]:
+def _verdict_lines(shown: tuple[ComparedRelease, ...]) -> Iterator[Line]:
+    yield Line("verdict", (None, *(each.word for each in shown)))
+
+
+def _risk_lines(comparison: Comparison, shown: tuple[ComparedRelease, ...]) -> Iterator[Line]:
     """Risk by counts of equal keys, of the original and of each release."""
     profiles = [comparison.original, *(each.profile for each in shown)]
     k = comparison.policy.k
+
+    def line(words: str, meaning: str, figure: Any) -> Line:
+        return Line(words, tuple(_counted(each, figure) for each in profiles), meaning)
+
     if k is not None:
-        yield (f"records below k = {k}", *(_counted(each, lambda own: own.k_anonymity.below(k)) for each in profiles))
-    yield ("expected re-identifications", *(_counted(each, lambda own: own.expected) for each in profiles))
-    yield ("re-identification rate", *(_counted(each, lambda own: Percent(own.rate)) for each in profiles))
-    yield ("highest individual risk", *(_counted(each, lambda own: own.individual.spread.maximum) for each in profiles))
-    yield ("highest household risk", *(_household(each) for each in profiles))
+        meaning = f"Records that fewer than {k} records of the file look like on the keys."
+        yield line(f"records below k = {k}", meaning, lambda own: own.k_anonymity.below(k))
+    meaning = "How many people an intruder is expected to recognise, by how rare their keys are in the population."
+    yield line("expected re-identifications", meaning, lambda own: own.expected)
+    yield line("re-identification rate", "The same as a share of the records.", lambda own: Percent(own.rate))
+    meaning = "How probable a right guess is for the record that is found most easily."
+    yield line("highest individual risk", meaning, lambda own: own.individual.spread.maximum)
+    meaning = "How probable it is that one member of the household found most easily is recognised."
+    yield Line("highest household risk", tuple(_household(each) for each in profiles), meaning)
 
 
 def _counted(profile: RiskProfile, figure: Any) -> Any:
@@ -88,34 +135,33 @@ def _results(release: ComparedRelease) -> dict[str, Result]:
     return {**release.profile.further, **release.measures}
 
 
-def _measured_rows(shown: tuple[ComparedRelease, ...], kind: str) -> Iterator[tuple[Any, ...]]:
-    """The key figures of every measure of risk, or of loss; nothing for the original, which they are held against."""
-    figures = [
-        {name: result.key_figures() for name, result in _results(each).items() if kind_of(name) == kind}
-        for each in shown
-    ]
-    measures = dict.fromkeys(name for each in figures for name in each)
-    for name in measures:
-        words = dict.fromkeys(word for each in figures for word in each.get(name, {}))
+def _measured_lines(comparison: Comparison, shown: tuple[ComparedRelease, ...], kind: str) -> Iterator[Line]:
+    """The key figures of every measure of risk, or of loss; of loss nothing for the original, which has none."""
+    before = {**comparison.original.further, **comparison.measured_before}
+    results = [before, *map(_results, shown)]
+    measures = {name: result for each in results[1:] for name, result in each.items() if kind_of(name) == kind}
+    for name, known in measures.items():
+        figures = [each[name].key_figures() if name in each else {} for each in results]
+        words = dict.fromkeys(word for each in figures for word in each)
+        meaning = known.meaning
         for word in words:
-            yield (word, None, *(each.get(name, {}).get(word) for each in figures))
+            yield Line(word, tuple(each.get(word) for each in figures), meaning)
+            # Said once, of the first of its figures.
+            meaning = ""
 
 
-def _change_rows(comparison: Comparison, shown: tuple[ComparedRelease, ...]) -> Iterator[tuple[Any, ...]]:
-    yield ("records", comparison.original.size, *(each.records for each in shown))
-    yield ("records dropped", None, *(each.dropped or None for each in shown))
-    yield ("records added", None, *(each.added or None for each in shown))
+def _change_lines(comparison: Comparison, shown: tuple[ComparedRelease, ...]) -> Iterator[Line]:
+    yield Line("records", (comparison.original.size, *(each.records for each in shown)))
+    yield Line("records dropped", (None, *(each.dropped or None for each in shown)))
+    yield Line("records added", (None, *(each.added or None for each in shown)))
     kept = [[change for change in each.changes if not change.removed] for each in shown]
-    yield (
-        "variables removed",
-        None,
-        *(len(each.changes) - len(own) or None for each, own in zip(shown, kept, strict=True)),
-    )
-    yield ("cells", sum(change.cells for change in shown[0].changes), *([None] * len(shown)))
-    yield ("cells changed", None, *(sum(change.changed for change in own) for own in kept))
-    yield ("cells suppressed", None, *(sum(change.suppressed for change in own) for own in kept))
+    removed = (len(each.changes) - len(own) or None for each, own in zip(shown, kept, strict=True))
+    yield Line("variables removed", (None, *removed))
+    yield Line("cells", (sum(change.cells for change in shown[0].changes), *([None] * len(shown))))
+    yield Line("cells changed", (None, *(sum(change.changed for change in own) for own in kept)))
+    yield Line("cells suppressed", (None, *(sum(change.suppressed for change in own) for own in kept)))
     if any(each.rules for each in shown):
-        yield ("declared relations broken", None, *(f"{len(each.broken)} of {each.rules}" for each in shown))
+        yield Line("declared relations broken", (None, *(f"{len(each.broken)} of {each.rules}" for each in shown)))
 
 
 def behind(comparison: Comparison) -> tuple[Table, ...]:
@@ -196,10 +242,9 @@ def _changes(comparison: Comparison) -> Table:
 def as_frame(comparison: Comparison) -> frame.Frame:
     """One row per file, the original first, and a column for each figure of the first screen."""
     columns: dict[str, list[Any]] = {"file": list(_names(comparison))}
-    for _, rows in _blocks(comparison, comparison.releases):
-        for word, *cells in rows:
-            if any(cell is not None for cell in cells):
-                columns.setdefault(str(word), [_plain(cell) for cell in cells])
+    for block in blocks(comparison, comparison.releases):
+        for line in block.lines:
+            columns.setdefault(line.words, [_plain(cell) for cell in line.cells])
     return frame.table({name: _of_one_kind(cells) for name, cells in columns.items()})
 
 

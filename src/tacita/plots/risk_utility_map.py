@@ -78,6 +78,8 @@ class _Plane(NamedTuple):
     high: float
     floor: float | None
     """Where a risk of 0 is drawn on a log scale."""
+    format: str = "~g"
+    """How risks are written."""
 
     @property
     def log(self) -> bool:
@@ -107,13 +109,13 @@ class _Plane(NamedTuple):
     def axis(self) -> Any:
         """Ticks at powers of ten on a log scale, and 0 at its floor."""
         if self.floor is None:
-            return alt.Axis(format="~g", tickCount=6)
+            return alt.Axis(format=self.format, tickCount=6)
         powers = np.arange(np.ceil(np.log10(self.low) - 1e-9), np.log10(self.high) + 1e-9)
         ticks = [10.0**power for power in powers if 10.0**power > self.floor * 1.01]
         thinned = ticks[:: -(-len(ticks) // 8)] if ticks else []
         if not self.zero:
-            return alt.Axis(values=thinned, format="~g", labelOverlap=False)
-        shown = f"datum.value <= {self.floor * 1.01!r} ? '0' : format(datum.value, '~g')"
+            return alt.Axis(values=thinned, format=self.format, labelOverlap=False)
+        shown = f"datum.value <= {self.floor * 1.01!r} ? '0' : format(datum.value, '{self.format}')"
         return alt.Axis(values=[self.floor, *thinned], labelExpr=shown, labelOverlap=False)
 
     def scale(self) -> Any:
@@ -145,21 +147,26 @@ def risk_utility_map(result: Any, *, width: int = 560, height: int = 380) -> Any
     there is a release with no more of either. Risks that span powers of ten are on a log scale, with 0 at its foot.
     """
     points = risk_utility_map_points(result)
-    plane = _plane(points, result.risk_limit, width, height)
+    plane = _plane(points, result.risk_limit, width, height)._replace(format=_written(result.risk_is_share))
     labels, hidden = _labels(points, plane, result)
     scale, axis = plane.scale(), plane.axis()
     y = alt.Y("risk:Q", scale=scale, axis=axis, title=f"risk: {result.risk_label}")
-    across = alt.Axis(format="~g", tickCount=6, labelFlush=False)
+    across = alt.Axis(format=_written(result.loss_is_share), tickCount=6, labelFlush=False)
     loss = alt.Scale(domain=[0, plane.right], nice=False)
     x = alt.X("loss:Q", scale=loss, axis=across, title=f"loss: {result.loss_label}")
-    layers = [*_limit(result.risk_limit, plane, y, x), *_frontier(result, plane, y, x)]
-    layers += [*_leaders(labels, y, x), _marks(points, plane, y, x), _names(labels, y, x)]
+    layers = [*_limit(result, plane, y, x), *_frontier(result, plane, y, x)]
+    layers += [*_leaders(labels, y, x), _marks(points, plane, result, y, x), _names(labels, y, x)]
     chart = alt.layer(*layers).properties(
         width=width,
         height=height,
         title=alt.Title("Risk and loss of the releases", subtitle=_notes(result, plane, hidden)),
     )
     return themed(chart)
+
+
+def _written(share: bool, precision: str = "") -> str:
+    """How numbers are written: shares in percent."""
+    return f"{precision}~%" if share else f"{precision}~g"
 
 
 def _notes(result: Any, plane: _Plane, hidden: int) -> list[str]:
@@ -175,7 +182,7 @@ def _notes(result: Any, plane: _Plane, hidden: int) -> list[str]:
     return [*notes, "; ".join(more)] if more else notes
 
 
-def _marks(points: frame.Frame, plane: _Plane, y: Any, x: Any) -> Any:
+def _marks(points: frame.Frame, plane: _Plane, result: Any, y: Any, x: Any) -> Any:
     kinds = [each for each in KINDS if each in points["kind"].to_list()]
     at = [KINDS.index(each) for each in kinds]
     colour = alt.Scale(domain=kinds, range=[COLOURS[each] for each in at])
@@ -192,8 +199,8 @@ def _marks(points: frame.Frame, plane: _Plane, y: Any, x: Any) -> Any:
             shape=alt.Shape("kind:N", scale=shape, legend=legend),
             tooltip=[
                 alt.Tooltip("name:N", title="release"),
-                alt.Tooltip("measured:Q", title="risk", format=".3~g"),
-                alt.Tooltip("cost:Q", title="loss", format=".3~g"),
+                alt.Tooltip("measured:Q", title="risk", format=_written(result.risk_is_share, ".3")),
+                alt.Tooltip("cost:Q", title="loss", format=_written(result.loss_is_share, ".3")),
                 alt.Tooltip("kind:N", title="verdict"),
             ],
         )
@@ -227,13 +234,18 @@ def _frontier(result: Any, plane: _Plane, y: Any, x: Any) -> list[Any]:
     return [alt.Chart(rows).mark_line(interpolate="step-after", color=QUIET, strokeWidth=1.2).encode(x=x, y=y)]
 
 
-def _limit(limit: float | None, plane: _Plane, y: Any, x: Any) -> list[Any]:
+def _limit(result: Any, plane: _Plane, y: Any, x: Any) -> list[Any]:
     """The tolerable risk, what lies below it, and the foot of a log scale that has a 0."""
-    layers = []
+    layers, limit = [], result.risk_limit
     if limit is not None:
         shown = float(plane.drawn(np.array([limit]))[0])
         rows = frame.table(
-            {"risk": [shown], "loss": [plane.right], "text": [f"tolerable\nrisk {limit:g}"], "foot": [plane.low]}
+            {
+                "risk": [shown],
+                "loss": [plane.right],
+                "text": [f"tolerable\nrisk {result.limit_text}"],
+                "foot": [plane.low],
+            }
         )
         base = alt.Chart(rows)
         layers.append(

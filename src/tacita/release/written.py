@@ -18,6 +18,7 @@ from tacita.data.files import write
 from tacita.mechanism import Mechanism
 from tacita.protect.recode.regroup import text_of
 from tacita.release.public_account import public_notes
+from tacita.small_counts import shown_counts
 
 if TYPE_CHECKING:
     from tacita.release.release import Release
@@ -127,6 +128,11 @@ def _told(release: Release, mechanism: Mapping[str, Any]) -> Iterator[dict[str, 
     parameters = {
         name: value for name, value in mechanism["parameters"].items() if name not in IN_MATRICES and value is not None
     }
+    if "cells" in parameters:
+        # As in the report for the public: what would tell of single persons is withheld.
+        size = len(release.data)
+        shown = {name: shown_counts([count, size - count])[0] for name, count in parameters["cells"].items()}
+        parameters["cells"] = {name: count for name, count in shown.items() if name in names and count is not None}
     if names or not mechanism["variables"]:
         said = Mechanism(mechanism["kind"], tuple(names), parameters, mechanism["perturbs"])
         yield {"what": str(said), **said.to_dict()}

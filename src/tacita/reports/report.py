@@ -108,23 +108,27 @@ def check_edition(edition: str, *, is_release: bool) -> None:
 
 
 def _made(title: str, edition: str, content: dict[str, Any]) -> Report:
+    heading = title or TITLES[edition]
+    page = rendered(
+        "report.html",
+        title=heading,
+        edition=edition,
+        policy=NOTHING_BUT_STYLE,
+        date=datetime.date.today().isoformat(),
+        **({"banners": [], "cards": [], "note": OFFICE_ONLY} | content),
+    )
+    return Report(heading, edition, page)
+
+
+def rendered(template: str, **content: Any) -> str:
+    """A page by its template."""
     import jinja2
 
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tacita", "reports/templates"), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    heading = title or TITLES[edition]
-    page = environment.get_template("report.html").render(
-        title=heading,
-        edition=edition,
-        policy=NOTHING_BUT_STYLE,
-        date=datetime.date.today().isoformat(),
-        version=__version__,
-        cells=cells,
-        **({"banners": [], "cards": [], "note": OFFICE_ONLY} | content),
-    )
-    return Report(heading, edition, page)
+    return environment.get_template(template).render(version=__version__, cells=cells, **content)
 
 
 def _of_release(account: Any, results: Sequence[Result], figures: Figures) -> dict[str, Any]:
