@@ -32,8 +32,10 @@ WRITTEN = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "mkdo
 SDCMICRO = """
 freqCalc indivRisk measure_risk ldiversity suda2 modRisk dRisk dRiskRMD recordLinkage riskyCells kAnon_violations
 createSdcObj calcRisks freq globalRecode groupAndRename localSuppression kAnon localSupp LocalRecProg topBotCoding
-mvTopCoding pram addNoise microaggregation microaggrGower mafast argus_microaggregation rankSwap argus_rankswap recordSwap
-shuffle dataGen createNewID addGhostVars removeDirectID randomizeRecords extractManipData dUtility IL_correl IL_variables
+mvTopCoding pram addNoise microaggregation microaggrGower mafast argus_microaggregation rankSwap argus_rankswap
+recordSwap
+shuffle dataGen createNewID addGhostVars removeDirectID randomizeRecords extractManipData dUtility IL_correl
+IL_variables
 infoLoss summary.micro valTable plotMicro plot.localSuppression sdcApp report readMicrodata AI_
 """
 """Its functions for risk, protection, loss, figures and the rest."""
