@@ -9,7 +9,12 @@ import polars as pl
 import pytest
 
 import tacita as tc
-from tacita.risk.release.reconstruction.told import UNKNOWN, log_chance_of_ranges, refined, told_ranges
+from tacita.risk.release.reconstruction.disclosed_classes import (
+    UNKNOWN,
+    disclosed_ranges,
+    log_chance_of_ranges,
+    refined,
+)
 
 K = tc.Policy(k=3, risk=None, rate=None)
 WHO = tc.Scenario(keys=["age", "sex"])
@@ -62,7 +67,7 @@ def test_ranges_are_those_of_plain_loops(seed: int) -> None:
     classes = np.unique(draw.integers(0, 3, values), return_inverse=True)[1]
     original = draw.integers(0, values, size)
     number = np.round(original * float(draw.integers(0, 3)) + draw.normal(0, 1, size), int(draw.integers(0, 3)))
-    told = told_ranges(classes, original, number)
+    told = disclosed_ranges(classes, original, number)
     spans = {v: (number[original == v].min(), number[original == v].max()) for v in set(original.tolist())}
     for value in range(values):
         assert (told[value] == UNKNOWN) == (value not in spans)

@@ -82,7 +82,7 @@ def test_a_wrong_guess_is_counted_beside() -> None:
     blank = [None if at < 6 else value for at, value in enumerate(original["region"])]
     found = tc.risk.reconstruction(original, original.with_columns(region=pl.Series(blank)), WHO)
     (variable,) = found.variables
-    assert (variable.protected, variable.given_back, variable.guessed_wrong, variable.not_told) == (6, 5, 1, 0)
+    assert (variable.protected, variable.given_back, variable.guessed_wrong, variable.not_disclosed) == (6, 5, 1, 0)
 
 
 def test_misleading_rules_are_counted_beside() -> None:
@@ -95,7 +95,7 @@ def test_misleading_rules_are_counted_beside() -> None:
     released = original.with_columns(region=pl.Series([None] * 5 + true[5:]))
     found = tc.risk.reconstruction(original, released, WHO)
     (variable,) = found.variables
-    assert (variable.given_back, variable.guessed_wrong, variable.not_told) == (0, 0, 5)
+    assert (variable.given_back, variable.guessed_wrong, variable.not_disclosed) == (0, 0, 5)
     assert (variable.misled, variable.right_by_chance, found.misled) == (4, 1, 4)
     assert found.to_dict()["misled"] == found.by_variable()["misled"][0] == 4
     told = "misleading: rules that an intruder would trust cover 5 of the 5 cells of region that nothing tells, and"

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 import tacita as tc
+from tacita.risk.release.reconstruction.disclosed_classes import UNKNOWN, disclosed_classes, log_chance, refined
 from tacita.risk.release.reconstruction.finer import least_set
 from tacita.risk.release.reconstruction.runs import run_lengths, single_household_sizes
-from tacita.risk.release.reconstruction.told import UNKNOWN, log_chance, refined, told_classes
 
 WHO = tc.Scenario(keys=["region", "sex"])
 
@@ -66,7 +66,7 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("seed", range(300))
 def test_kernels_are_their_slow_twins(seed: int) -> None:
     classes, original, column = drawn(seed)
-    told = told_classes(classes, original, column)
+    told = disclosed_classes(classes, original, column)
     slow = slow_told(classes.tolist(), original.tolist(), column.tolist())
     for value, together in enumerate(slow):
         assert (told[value] == UNKNOWN) == (not together)

@@ -9,7 +9,7 @@ import pytest
 
 import tacita as tc
 from tacita.check import TacitaError
-from tacita.risk.release.reconstruction.learner import cross_fitted, telling_columns, trusted_guesses
+from tacita.risk.release.reconstruction.learner import cross_fitted, disclosing_columns, trusted_guesses
 
 WHO = tc.Scenario(keys=["key"])
 
@@ -55,12 +55,12 @@ def test_folds_follow_what_rows_hold() -> None:
     assert second.fold.tolist() == first.fold[order].tolist()
 
 
-def test_telling_columns_by_hand() -> None:
+def test_disclosing_columns_by_hand() -> None:
     """The model is the second column itself: dealing out that one anew is what harms."""
     features = np.random.default_rng(2).normal(size=(60, 3))
     learned = cross_fitted(features, np.arange(60), features[:, 1], lambda x, y: lambda asked: asked[:, 1:2])
     loss = lambda score, asked: float(((score[:, 0] - features[asked, 1]) ** 2).mean())  # noqa: E731
-    assert telling_columns(features, learned, np.arange(60), loss).tolist() == [1]
+    assert disclosing_columns(features, learned, np.arange(60), loss).tolist() == [1]
 
 
 def test_only_sure_guesses_that_hold_are_trusted() -> None:

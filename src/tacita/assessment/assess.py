@@ -45,7 +45,7 @@ from tacita.scenario import KeySet, MissingRule, Scenario, checked
 from tacita.work import UNASKED, TooMuchWork, allow
 
 if TYPE_CHECKING:
-    from tacita.assessment.told_keys import ToldKeys
+    from tacita.assessment.disclosed_keys import DisclosedKeys
     from tacita.risk.identity.household_risk import HouseholdRisk
 
 CORE = ("k_anonymity", "individual_risk", "reidentification", "household_risk", "attackers")
@@ -166,7 +166,7 @@ def assess(
     cautions += () if household is None else household.cautions
     further, not_measured, noted = _further_measures(context, _requested_measures(measures), part(progress, 0.85, 1.0))
     cautions += noted
-    told = _told_keys(context, known_scenario, further)
+    told = _disclosed_keys(context, known_scenario, further)
     if told is not None:
         in_told = context._replace(data=told.data)
         parts += [_key_set_risk(name, key_set, in_told, no_progress) for name, key_set in told.sets.items()]
@@ -233,17 +233,19 @@ def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progre
     )
 
 
-def _told_keys(context: Context, known: Scenario, further: Mapping[str, Result]) -> ToldKeys | None:
+def _disclosed_keys(context: Context, known: Scenario, further: Mapping[str, Result]) -> DisclosedKeys | None:
     """The key sets with what the release tells of their keys besides; None where it tells no more than they do."""
     limits = (context.policy.given_back, *(getattr(context.policy, name) for name in BY_FREQUENCY))
     if "reconstruction" not in further or all(limit is None for limit in limits):
         return None
-    from tacita.assessment.told_keys import told_keys
+    from tacita.assessment.disclosed_keys import disclosed_keys
 
     by_keys = [name for name in further if find(name).files == 1]
     # A register has no column of what a release tells: F is not known by it.
     sets = {} if context.register is not None else context.scenario.sets
-    return told_keys(context.data, context.scenario, sets, known, context.policy, further["reconstruction"], by_keys)
+    return disclosed_keys(
+        context.data, context.scenario, sets, known, context.policy, further["reconstruction"], by_keys
+    )
 
 
 def _household_risk(context: Context) -> HouseholdRisk | None:

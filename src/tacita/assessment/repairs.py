@@ -16,7 +16,7 @@ import numpy as np
 
 from tacita import check
 from tacita.arrays import Bools, Floats
-from tacita.assessment.told_keys import telling_columns
+from tacita.assessment.disclosed_keys import disclosing_columns
 from tacita.keys.source import combined
 from tacita.keys.table import KeyTable
 from tacita.result import Repair, Verdict, percent
@@ -67,7 +67,7 @@ def _repair(profile: RiskProfile, verdict: Verdict, agreement: Mapping[str, Agre
     part = next((each for each in profile.sets if name in ("", each.name)), None)
     if kind in ("k", "risk", "rate") and part is not None:
         if name and name not in profile.scenario.sets:
-            return _of_told_keys(profile, part)
+            return _of_disclosed_keys(profile, part)
         own = {} if len(profile.scenario.sets) == 1 else {"key_sets": [part.name]}
         asked = _Asked(part, verdict.limit, own, agreement[part.name])
         return {"k": _for_k, "risk": _for_risk, "rate": _for_rate}[kind](asked)
@@ -77,10 +77,10 @@ def _repair(profile: RiskProfile, verdict: Verdict, agreement: Mapping[str, Agre
     return None if result is None else result.repair(profile.policy)
 
 
-def _of_told_keys(profile: RiskProfile, part: KeySetRisk) -> Repair:
+def _of_disclosed_keys(profile: RiskProfile, part: KeySetRisk) -> Repair:
     """Keys that other columns tell more finely than they are released: those columns are the reason."""
     records = max(part.unsafe_by_k, part.unsafe_by_risk)
-    columns = telling_columns(profile.further.get("reconstruction"), profile.scenario, part.table.keys)
+    columns = disclosing_columns(profile.further.get("reconstruction"), profile.scenario, part.table.keys)
     others = [name for name in columns if name != profile.scenario.weight]
     if not others:
         what = "the weights: round them further or Remove them" if columns else "the columns that the cautions name"

@@ -28,7 +28,7 @@ def reconstruction_points(result: Any) -> frame.Frame:
 
 
 def _counts(variable: Any) -> tuple[int, int, int]:
-    return variable.given_back, variable.guessed_wrong, variable.not_told
+    return variable.given_back, variable.guessed_wrong, variable.not_disclosed
 
 
 def _ordered(result: Any) -> list[Any]:

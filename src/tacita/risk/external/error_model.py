@@ -10,8 +10,8 @@ import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
 from tacita.mechanism import Mechanism
+from tacita.risk.external.known_mechanisms import KnownMechanisms
 from tacita.risk.external.number_costs import Errors, moments
-from tacita.risk.external.told import Told
 
 TWO_SIDED = 11.0 / 6.0
 """The variance of a two-sided factor in squares of its amount."""
@@ -27,26 +27,26 @@ class Numbers(NamedTuple):
     """By row of the intruder's file: whether the released number must be 0."""
     is_zero: Bools
     """By released row: whether it is."""
-    told: Told
+    known: KnownMechanisms
     logarithm: bool
     """Whether these are logarithms, which got the errors since numbers were multiplied."""
     measured: bool
     """Whether no method says how large the errors are, so that they are measured on the two files."""
 
 
-def plain_numbers(name: str, x: Floats, y: Floats, told: Told, measured: bool) -> Numbers:
+def plain_numbers(name: str, x: Floats, y: Floats, known: KnownMechanisms, measured: bool) -> Numbers:
     """Numbers that got errors as they are; by noise zeros may have been kept."""
-    kept = bool(told.exchanged) and all(each.parameters.get("keep_zeros") is True for each in told.exchanged)
-    return Numbers(name, x, y, (x == 0) & kept, y == 0, told, False, measured)
+    kept = bool(known.exchanged) and all(each.parameters.get("keep_zeros") is True for each in known.exchanged)
+    return Numbers(name, x, y, (x == 0) & kept, y == 0, known, False, measured)
 
 
-def logarithms(name: str, x: Floats, y: Floats, told: Told) -> Numbers:
+def logarithms(name: str, x: Floats, y: Floats, known: KnownMechanisms) -> Numbers:
     """Numbers that were multiplied, as logarithms; zeros stay zeros."""
     sizes = np.abs(y[(y != 0) & ~np.isnan(y)])
     # A small whole number may have been rounded to 0.
     least = float(sizes.min()) / 2.0 if len(sizes) else 1.0
     logs = [np.log(np.maximum(np.abs(values), least)) for values in (x, y)]
-    return Numbers(name, logs[0], logs[1], x == 0, y == 0, told, True, False)
+    return Numbers(name, logs[0], logs[1], x == 0, y == 0, known, True, False)
 
 
 def errors_of(numbers: Sequence[Numbers], mechanisms: Sequence[Mechanism], own: tuple[Ints, Ints]) -> Errors:
@@ -56,7 +56,7 @@ def errors_of(numbers: Sequence[Numbers], mechanisms: Sequence[Mechanism], own: 
     for at, each in enumerate(numbers):
         mean, _ = moments(each.x)
         if each.logarithm:
-            covariance[at, at] = _of_factors(each.told)
+            covariance[at, at] = _of_factors(each.known)
             expected.append(each.x - covariance[at, at] / 2.0)
             continue
         if each.measured:
@@ -98,13 +98,13 @@ def _added_up(numbers: Sequence[Numbers], mechanisms: Sequence[Mechanism]) -> tu
 
 def _known(numbers: Numbers, mechanism: Mechanism) -> bool:
     """Whether the errors that a mechanism made of a variable are known by their covariance."""
-    return not (numbers.logarithm or numbers.measured) and any(mechanism is each for each in numbers.told.exchanged)
+    return not (numbers.logarithm or numbers.measured) and any(mechanism is each for each in numbers.known.exchanged)
 
 
-def _of_factors(told: Told) -> float:
+def _of_factors(known: KnownMechanisms) -> float:
     """The variance of the logarithm of a factor of mean 1, over all steps."""
     total = 0.0
-    for each in told.exchanged:
+    for each in known.exchanged:
         amount = float(each.parameters["amount"])
         total += amount**2 if each.parameters["method"] == "multiplicative" else math.log1p(TWO_SIDED * amount**2)
     return total

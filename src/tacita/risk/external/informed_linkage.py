@@ -204,7 +204,7 @@ def informed_linkage(
     """
     from tacita.risk.external.attack import informed, plain
     from tacita.risk.external.knowledge import knowledge_of
-    from tacita.risk.external.told import mechanisms_of
+    from tacita.risk.external.known_mechanisms import mechanisms_of
 
     names = all_keys("informed_linkage", scenario, keys)
     opened = Data.of(released)

@@ -14,8 +14,8 @@ from tacita.risk.external import number_costs
 from tacita.risk.external.categories import as_coded, categories_of, numbers_of, own_records, unless_missing
 from tacita.risk.external.columns import Column, equal
 from tacita.risk.external.error_model import Numbers, errors_of, logarithms, plain_numbers
+from tacita.risk.external.known_mechanisms import KnownMechanisms, known_of
 from tacita.risk.external.number_costs import Errors, shares_as_costs
-from tacita.risk.external.told import Told, told_of
 from tacita.risk.external.transition_costs import transition_costs
 from tacita.risk.linkage.files import Files
 
@@ -86,14 +86,14 @@ def knowledge_of(files: Files, mechanisms: Sequence[Mechanism]) -> Knowledge:
 
 
 def _variable(files: Files, name: str, mechanisms: Sequence[Mechanism]) -> Variable:
-    told = told_of(mechanisms, name)
-    changed = bool(told.exchanged) or name in files.released.perturbed
-    several = not (set(told.kinds) <= WITH_ERRORS or set(told.kinds) in ({"factors"}, {"transition"}))
-    last_only = len(told.exchanged) > 1 and several
+    known = known_of(mechanisms, name)
+    changed = bool(known.exchanged) or name in files.released.perturbed
+    several = not (set(known.kinds) <= WITH_ERRORS or set(known.kinds) in ({"factors"}, {"transition"}))
+    last_only = len(known.exchanged) > 1 and several
     if last_only:
-        told = told._replace(exchanged=told.exchanged[-1:])
-    numeric = "transition" not in told.kinds and is_numeric(files, name)
-    found = (_number if numeric else _category)(files, name, told, changed)
+        known = known._replace(exchanged=known.exchanged[-1:])
+    numeric = "transition" not in known.kinds and is_numeric(files, name)
+    found = (_number if numeric else _category)(files, name, known, changed)
     return found._replace(last_only=last_only or found.last_only)
 
 
@@ -110,57 +110,57 @@ def is_numeric(files: Files, name: str) -> bool:
     return True
 
 
-def _category(files: Files, name: str, told: Told, changed: bool) -> Variable:
-    if told.kinds and set(told.kinds) == {"transition"}:
-        together = told.exchanged[-1].variables
-        own = tuple(each for each in told.exchanged if each.variables == together)
+def _category(files: Files, name: str, known: KnownMechanisms, changed: bool) -> Variable:
+    if known.kinds and set(known.kinds) == {"transition"}:
+        together = known.exchanged[-1].variables
+        own = tuple(each for each in known.exchanged if each.variables == together)
         published = all({"matrix", "categories"} <= set(each.parameters) for each in own)
         if published and set(together) <= set(files.names):
-            column = transition_costs(files, together, own, told.coded)
-            return Variable(together, "a known matrix", column, last_only=len(own) < len(told.exchanged))
+            column = transition_costs(files, together, own, known.coded)
+            return Variable(together, "a known matrix", column, last_only=len(own) < len(known.exchanged))
     given = categories_of(files, name)
     if not changed:
         return Variable((name,), CODED, as_coded(given))
-    rate, method = _rate(told, 1.0 - given.kept())
+    rate, method = _rate(known, 1.0 - given.kept())
     becomes = given.becomes(coded=False)[given.x]
     code = unless_missing(np.where(becomes > 0, becomes, len(given.y_texts) + 1), given.x)
     column = equal(given.y.astype(np.float64), code, *shares_as_costs(rate, len(given.y_texts)))
     return Variable((name,), method, column)
 
 
-def _rate(told: Told, changed: float) -> tuple[float, str]:
+def _rate(known: KnownMechanisms, changed: float) -> tuple[float, str]:
     """The share of values that were exchanged, known or measured."""
-    last = told.exchanged[-1].parameters if told.exchanged else {}
-    if told.kinds[-1:] == ("random swapping",) and not last.get("only") and "rate" in last:
+    last = known.exchanged[-1].parameters if known.exchanged else {}
+    if known.kinds[-1:] == ("random swapping",) and not last.get("only") and "rate" in last:
         return float(last["rate"]), "a known share exchanged"
     return changed, f"a share exchanged, {MEASURED}"
 
 
-def _number(files: Files, name: str, told: Told, changed: bool) -> Variable:
+def _number(files: Files, name: str, known: KnownMechanisms, changed: bool) -> Variable:
     x, y = numbers_of(files, name)
-    own, kinds = own_records(files), set(told.kinds)
+    own, kinds = own_records(files), set(known.kinds)
     coded = None if changed else number_costs.as_coded(x, y, own)
     if coded is not None:
         return Variable((name,), CODED, coded)
     if kinds == {"random swapping"}:
         different = float(np.mean(x[own[0]] != y[own[1]])) if len(own[0]) else 0.0
-        rate, method = _rate(told, different)
+        rate, method = _rate(known, different)
         return Variable((name,), method, number_costs.exchanged_at_random(x, y, rate))
-    window = _window(name, told)
+    window = _window(name, known)
     if window is not None:
         return Variable((name,), "a known window of ranks", number_costs.in_window(x, y, window))
     if kinds == {"factors"}:
         signs = (np.sign(x), np.where(y == 0, np.nan, np.sign(y)))
         column = number_costs.in_range(*signs, signs[0], signs[0])
-        return Variable((name,), "known factors", column, logarithms(name, x, y, told))
+        return Variable((name,), "known factors", column, logarithms(name, x, y, known))
     measured = not kinds or not kinds <= WITH_ERRORS
     method = f"errors, {MEASURED}" if measured else "known errors"
-    return Variable((name,), method, numbers=plain_numbers(name, x, y, told, measured))
+    return Variable((name,), method, numbers=plain_numbers(name, x, y, known, measured))
 
 
-def _window(name: str, told: Told) -> int | None:
+def _window(name: str, known: KnownMechanisms) -> int | None:
     """How many ranks a number moved at most, if that is known of all records."""
-    if told.kinds != ("rank swapping",) or told.exchanged[0].parameters.get("only"):
+    if known.kinds != ("rank swapping",) or known.exchanged[0].parameters.get("only"):
         return None
-    found = told.exchanged[0].parameters.get("found", {}).get(name, {}).get("window")
+    found = known.exchanged[0].parameters.get("found", {}).get(name, {}).get("window")
     return None if found is None else int(found)

@@ -19,12 +19,12 @@ from tacita.arrays import Ints
 from tacita.random import Draws
 from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.columns import tally
+from tacita.risk.release.reconstruction.disclosed_classes import paired, refined
+from tacita.risk.release.reconstruction.disclosing_sets import disclosing_sets
 from tacita.risk.release.reconstruction.leak import HIT_RATE, is_trusted
 from tacita.risk.release.reconstruction.merged import Merged, all_merged, merged_values, still_merged
 from tacita.risk.release.reconstruction.order import ROWS, is_identifier
-from tacita.risk.release.reconstruction.telling_sets import telling_sets
-from tacita.risk.release.reconstruction.told import paired, refined
-from tacita.risk.release.reconstruction.ways import told_by_ways
+from tacita.risk.release.reconstruction.ways import disclosed_by_ways
 
 MOST_NAMED = 5
 """Columns that a least set names, at most."""
@@ -82,7 +82,7 @@ def finer_columns(
     variables sets of columns are tried, too.
     """
     found = {
-        each.name: _telling_columns(files, each, merged_values(each), keys, aside, each.removed or each.name in keys)
+        each.name: _disclosing_columns(files, each, merged_values(each), keys, aside, each.removed or each.name in keys)
         for each in variables
     }
     return {name: columns for name, columns in found.items() if columns is not None}
@@ -99,7 +99,7 @@ def narrowing_columns(
     """
     own = [name for name in files.columns if files.distinct(name) > len(files) / LEAST_ALIKE]
     found = {
-        each.name: _telling_columns(files, each, all_merged(each), keys, {*aside, *own}, sets=False)
+        each.name: _disclosing_columns(files, each, all_merged(each), keys, {*aside, *own}, sets=False)
         for each in variables
         if each.name in keys and each.suppressed.any()
     }
@@ -118,7 +118,7 @@ def determined_cautions(variables: Sequence[Protected], finer: Mapping[str, Fine
             )
 
 
-def _telling_columns(
+def _disclosing_columns(
     files: Files, protected: Protected, merged: Merged, keys: Collection[str], aside: Collection[str], sets: bool
 ) -> FinerColumns | None:
     """Columns, or sets of them if none does alone, that tell merged values apart; None if there are none."""
@@ -137,12 +137,12 @@ def _telling_columns(
         if values is not None:
             told[name,] = values
             determining += [name] if determines else []
-    by_order = told_by_ways(files, merged, ROWS)
+    by_order = disclosed_by_ways(files, merged, ROWS)
     if by_order is not None:
         told[ROWS,] = by_order
     if sets:
         classes = functools.reduce(refined, told.values(), merged.classes)
-        told |= dict(telling_sets(files, merged.rows, merged.original, classes, names))
+        told |= dict(disclosing_sets(files, merged.rows, merged.original, classes, names))
     return _found(files, merged, told, tuple(determining)) if told else None
 
 
@@ -208,7 +208,7 @@ def _told_beside(files: Files, merged: Merged, own: Merged, key: str, name: str)
     A column that tells a variable with few exceptions does so without any among few records, whatever they have in
     common: the key counts only if, dealt out anew among the records, it leaves less than half of what is told.
     """
-    found = told_by_ways(files, own, name)
+    found = disclosed_by_ways(files, own, name)
     if found is None:
         return None
     codes = files.codes(key)
@@ -218,7 +218,7 @@ def _told_beside(files: Files, merged: Merged, own: Merged, key: str, name: str)
     dealt = np.empty(len(record), dtype=np.int64)
     dealt[np.argsort(record)] = codes[merged.rows[np.argsort(Draws(SEED).bits(record))]]
     chance = _beside(files, merged, key, dealt)
-    by_chance = told_by_ways(files, chance, name) if len(chance.rows) else None
+    by_chance = disclosed_by_ways(files, chance, name) if len(chance.rows) else None
     gained = int(found.max() - own.classes.max())
     return found if by_chance is None or 2 * int(by_chance.max() - chance.classes.max()) < gained else None
 
@@ -238,7 +238,7 @@ def _told_by(files: Files, merged: Merged, name: str) -> tuple[Ints | None, bool
     assert codes is not None
     if _determines(merged, codes[merged.rows], len(files.columns)):
         return np.arange(len(merged.classes)), True
-    return told_by_ways(files, merged, name), False
+    return disclosed_by_ways(files, merged, name), False
 
 
 def _determines(merged: Merged, column: Ints, tried: int) -> bool:

@@ -16,7 +16,7 @@ from tacita.arrays import Floats, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected, members
 from tacita.risk.release.reconstruction.leak import Leak, leak
 from tacita.risk.release.reconstruction.numbers import judged
-from tacita.risk.release.reconstruction.sizes import MOST_MEMBERS, told_at_least
+from tacita.risk.release.reconstruction.sizes import MOST_MEMBERS, disclosed_at_least
 
 SCALES = {"modified OECD scale": (0.5, 0.3), "Oxford scale": (0.7, 0.5)}
 """Equivalence scales: what further adults and children add to the 1 of the first."""
@@ -55,7 +55,7 @@ def _leaks_by_count(files: Files, protected: Protected, name: str) -> Iterator[L
     count = members(files, name)
     known, how = judged(protected, count, tried=1), f"the number of records with the same {name!r}"
     if known is None:
-        known, how = told_at_least(protected, count), f"{how}, as the least that it can be"
+        known, how = disclosed_at_least(protected, count), f"{how}, as the least that it can be"
     if known is not None:
         repair = f"remove {name!r}, or split large households under new identifiers"
         yield leak(protected, "household", (name,), how, repair, *known)

@@ -89,7 +89,7 @@ def _scores(models: Sequence[Callable[[Matrix], Matrix]], features: Matrix, fold
     return found
 
 
-def telling_columns(features: Matrix, learned: Learned, rows: Ints, loss: Callable[[Matrix, Ints], float]) -> Ints:
+def disclosing_columns(features: Matrix, learned: Learned, rows: Ints, loss: Callable[[Matrix, Ints], float]) -> Ints:
     """Columns by how much worse the models are on some rows if the column's values are dealt out anew, worst first."""
     order = rows[np.lexsort(np.nan_to_num(features[rows], nan=-np.inf).T)]
     draw = Draws(SEED).step("columns").generator()
@@ -201,7 +201,7 @@ def _category(files: Files, protected: Protected, names: list[str], left: Bools,
         return None
     tested = np.flatnonzero(learned.fold >= 0)
     true = place[protected.shown[rows]]
-    best = telling_columns(
+    best = disclosing_columns(
         features, learned, tested, lambda score, asked: -float(score[np.arange(len(asked)), true[asked]].mean())
     )
     return _leak(protected, [names[at] for at in best], known)
@@ -249,7 +249,7 @@ def _number(files: Files, protected: Protected, names: list[str], left: Bools, t
     if known is None:
         return None
     true = protected.released_numbers[rows]
-    best = telling_columns(
+    best = disclosing_columns(
         features,
         learned,
         np.flatnonzero(learned.fold >= 0),

@@ -131,7 +131,7 @@ class Reconstruction(Result):
         names = ("variable", "protected", "given back", "share", "guessed wrong", "not told", "misled")
         rows = tuple(
             (f"{v.name} ({v.how})", v.protected, v.given_back, Percent(v.given_back / v.protected), v.guessed_wrong,
-             v.not_told, v.misled)
+             v.not_disclosed, v.misled)
             for v in self.variables
         )  # fmt: skip
         found = [Table(names, rows)]
@@ -216,7 +216,16 @@ class Reconstruction(Result):
 
     def by_variable(self) -> frame.Frame:
         """One row per protected variable."""
-        names = ("variable", "how", "protected", "given_back", "guessed_wrong", "not_told", "misled", "right_by_chance")
+        names = (
+            "variable",
+            "how",
+            "protected",
+            "given_back",
+            "guessed_wrong",
+            "not_disclosed",
+            "misled",
+            "right_by_chance",
+        )
         kinds: tuple[Any, ...] = (str, str, *[int] * 6)
         rows = [
             tuple(getattr(each, "name" if name == "variable" else name) for name in names) for each in self.variables

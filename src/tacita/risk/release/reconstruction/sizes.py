@@ -43,7 +43,7 @@ def share_of_at_least(values: Floats, bounds: Floats) -> Floats:
     return np.asarray(1.0 - np.searchsorted(ordered, bounds, side="left") / max(len(ordered), 1))
 
 
-def told_at_least(protected: Protected, count: Floats) -> tuple[Bools, Bools] | None:
+def disclosed_at_least(protected: Protected, count: Floats) -> tuple[Bools, Bools] | None:
     """By cell whether a count of members says more than the released size, and whether it is right; None if nobody
     would trust it.
 

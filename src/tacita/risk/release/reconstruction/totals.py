@@ -51,7 +51,7 @@ class ProtectedVariable:
         return int(self.wrong.sum())
 
     @property
-    def not_told(self) -> int:
+    def not_disclosed(self) -> int:
         """Cells that no attack guesses."""
         return self.protected - self.given_back - self.guessed_wrong
 
@@ -75,7 +75,7 @@ class ProtectedVariable:
         right = f"{self.right_by_chance:,}" if self.right_by_chance else "none"
         return (
             f"misleading: rules that an intruder would trust cover {covered:,} of the "
-            f"{check.counted(self.not_told, 'cell')} of {self.name} that nothing tells, and are right for {right}"
+            f"{check.counted(self.not_disclosed, 'cell')} of {self.name} that nothing tells, and are right for {right}"
         )
 
     @property

@@ -14,17 +14,17 @@ import numpy as np
 
 from tacita.arrays import Floats, Ints
 from tacita.risk.release.reconstruction.cells import Files
-from tacita.risk.release.reconstruction.leak import LEVEL
-from tacita.risk.release.reconstruction.merged import Merged
-from tacita.risk.release.reconstruction.order import ROWS
-from tacita.risk.release.reconstruction.told import (
+from tacita.risk.release.reconstruction.disclosed_classes import (
     UNKNOWN,
+    disclosed_classes,
+    disclosed_ranges,
     log_chance,
     log_chance_of_ranges,
     refined,
-    told_classes,
-    told_ranges,
 )
+from tacita.risk.release.reconstruction.leak import LEVEL
+from tacita.risk.release.reconstruction.merged import Merged
+from tacita.risk.release.reconstruction.order import ROWS
 from tacita.risk.release.reconstruction.views import views_of
 
 LOOKED_AT = (2_000, 20_000)
@@ -73,7 +73,7 @@ def _ways_of(files: Files, name: str) -> Iterator[Way]:
             yield Way(view.codes, codes > 0, ordered=False)
 
 
-def told_by_ways(files: Files, merged: Merged, name: str) -> Ints | None:
+def disclosed_by_ways(files: Files, merged: Merged, name: str) -> Ints | None:
     """By merged original value the class that a column tells in all ways together; None if no more than its own."""
     tried = sum(len(ways_of(files, each)) for each in (*files.columns, ROWS))
     classes = merged.classes
@@ -120,5 +120,5 @@ def _shared(codes: Ints) -> Ints:
 def _told(way: Way, merged: Merged, original: Ints, values: Ints | Floats) -> Ints:
     """By merged original value the class that one way tells for certain."""
     if way.ordered:
-        return told_ranges(merged.classes, original, values.astype(np.float64))
-    return told_classes(merged.classes, original, values.astype(np.int64))
+        return disclosed_ranges(merged.classes, original, values.astype(np.float64))
+    return disclosed_classes(merged.classes, original, values.astype(np.int64))

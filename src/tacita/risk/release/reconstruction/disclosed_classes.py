@@ -15,7 +15,7 @@ UNKNOWN = -1
 """Stands for the value of a column that no record of an original value shows."""
 
 
-def told_classes(classes: Ints, original: Ints, column: Ints) -> Ints:
+def disclosed_classes(classes: Ints, original: Ints, column: Ints) -> Ints:
     """By original value the finest class that a column tells for certain; -1 where no record of the value is given.
 
     Two original values of one released class are told apart if no chain of records leads from one to the other, each
@@ -23,7 +23,7 @@ def told_classes(classes: Ints, original: Ints, column: Ints) -> Ints:
     joins the two. A column that is a function of the original tells its own classes, one that determines the original
     tells every value. `classes` is by original value, `original` and `column` by record.
 
-    >>> told_classes(np.zeros(4, int), np.array([0, 0, 1, 2, 3]), np.array([5, 6, 6, 7, 7])).tolist()
+    >>> disclosed_classes(np.zeros(4, int), np.array([0, 0, 1, 2, 3]), np.array([5, 6, 6, 7, 7])).tolist()
     [0, 0, 1, 1]
     """
     size, width = len(classes), int(column.max(initial=0)) + 1
@@ -66,13 +66,13 @@ def log_chance(classes: Ints, told: Ints, original: Ints, column: Ints) -> float
     return float(min(bounds))
 
 
-def told_ranges(classes: Ints, original: Ints, number: Floats) -> Ints:
+def disclosed_ranges(classes: Ints, original: Ints, number: Floats) -> Ints:
     """By original value the finest class that the order of a column tells for certain; -1 where no record is given.
 
     The records of an original value have numbers from one to another. Two values of one released class are told apart
     if no chain of ranges that overlap leads from one to the other: a weight with a little noise is of another stratum.
 
-    >>> told_ranges(np.zeros(3, int), np.array([0, 0, 1, 1, 2]), np.array([1.0, 1.1, 7.0, 9.0, 8.0])).tolist()
+    >>> disclosed_ranges(np.zeros(3, int), np.array([0, 0, 1, 1, 2]), np.array([1.0, 1.1, 7.0, 9.0, 8.0])).tolist()
     [0, 1, 1]
     """
     size = len(classes)

@@ -15,8 +15,8 @@ import numpy as np
 from tacita.arrays import Ints
 from tacita.risk.release.reconstruction.cells import Files
 from tacita.risk.release.reconstruction.columns import MOST_TELLING, joint_key
+from tacita.risk.release.reconstruction.disclosed_classes import UNKNOWN, disclosed_classes, log_chance, refined
 from tacita.risk.release.reconstruction.leak import LEVEL
-from tacita.risk.release.reconstruction.told import UNKNOWN, log_chance, refined, told_classes
 
 LOOKED_AT = (2_000, 10_000, 50_000)
 """Records that a set is tried on before the whole file."""
@@ -24,7 +24,7 @@ REPEATED = 2
 """Records that there must be for each combination of values that a set could have."""
 
 
-def telling_sets(
+def disclosing_sets(
     files: Files, rows: Ints, original: Ints, classes: Ints, names: Sequence[str]
 ) -> Iterator[tuple[tuple[str, ...], Ints]]:
     """Sets of columns with what each tells, by original value: more than the classes, and than the sets before it.
@@ -46,7 +46,7 @@ def telling_sets(
         if any(look.joins(classes, chosen) for look in looks):
             continue
         column = joint_key(files, chosen)[0][rows]
-        told = told_classes(classes, original, column)
+        told = disclosed_classes(classes, original, column)
         finer = refined(classes, told)
         if finer.max() > classes.max() and log_chance(classes, told, original, column) <= level:
             yield chosen, told
@@ -71,7 +71,7 @@ class _Look:
         key = np.zeros(len(self.rows), dtype=np.int64)
         for name in names:
             key = key * (self.files.distinct(name) + 1) + self._column(name)
-        told = told_classes(classes, self.original, key)
+        told = disclosed_classes(classes, self.original, key)
         return bool((told != UNKNOWN).all() and refined(classes, told).max() == classes.max())
 
     def _column(self, name: str) -> Ints:

@@ -23,7 +23,7 @@ FINER, NARROWER = "it more finely", "which values it can have there"
 """What other columns tell of a key that is recoded or removed, and of one with suppressed cells."""
 
 
-class ToldKeys(NamedTuple):
+class DisclosedKeys(NamedTuple):
     """What is counted a second time, and what cannot be counted."""
 
     data: Data
@@ -36,7 +36,7 @@ class ToldKeys(NamedTuple):
     """What can be said of keys and measures that are not counted so."""
 
 
-def told_keys(
+def disclosed_keys(
     data: Data,
     scenario: Scenario,
     sets: Mapping[str, KeySet],
@@ -44,7 +44,7 @@ def told_keys(
     policy: Policy,
     found: Result,
     by_keys: Sequence[str] = (),
-) -> ToldKeys:
+) -> DisclosedKeys:
     """The key sets of a release with what other columns tell of their keys.
 
     `known` is the scenario of the original, with keys that were removed since; `by_keys` are measures that go by the
@@ -54,7 +54,7 @@ def told_keys(
     if found.other_order:
         # Where a limit on cells given back is judged, it is the one that says so.
         why = () if policy.given_back is not None else (Verdict("given_back", 0, None, None, found.other_order),)
-        return ToldKeys(data, {}, (), why)
+        return DisclosedKeys(data, {}, (), why)
     every = {**known.sets, **scenario.sets}
     looked_for = [(*own.keys, *known.sets.get(name, own).keys) for name, own in every.items()]
     told = [each for each in _told(found, scenario) if any(map(each.counts_for, looked_for))]
@@ -68,10 +68,10 @@ def told_keys(
         verdicts += _counted_too_high(policy, by_keys, named[covered[0]].why)
     told_data = data.with_columns({name: _column(named[name]) for name in covered})
     counted = {f"{name} as told": own for name, own in extended.items() if own.keys != sets[name].keys}
-    return ToldKeys(told_data, counted, tuple(f"{named[name].why}." for name in covered), tuple(verdicts))
+    return DisclosedKeys(told_data, counted, tuple(f"{named[name].why}." for name in covered), tuple(verdicts))
 
 
-class Told(NamedTuple):
+class DisclosedKey(NamedTuple):
     """What other columns tell of a key."""
 
     key: str
@@ -88,22 +88,22 @@ class Told(NamedTuple):
         return self.key in keys and (self.beside is None or self.beside in keys)
 
 
-def _told(found: Reconstruction, scenario: Scenario) -> Iterator[Told]:
+def _told(found: Reconstruction, scenario: Scenario) -> Iterator[DisclosedKey]:
     for key, finer in found.finer.items():
         why = f"the key {key!r} is recoded or removed, but {'; '.join(_reasons(finer, scenario.weight))}"
-        yield Told(key, f"{key} as told", finer, why)
+        yield DisclosedKey(key, f"{key} as told", finer, why)
     for key, finer in found.narrowed.items():
         reasons = "; ".join(_reasons(finer, scenario.weight, NARROWER))
         why = f"the key {key!r} is suppressed in some records, but {reasons}"
-        yield Told(key, f"{key} as told where blank", finer, why)
+        yield DisclosedKey(key, f"{key} as told where blank", finer, why)
     for (key, other), finer in found.beside.items():
         reasons = "; ".join(_reasons(finer, scenario.weight))
         why = f"the key {key!r} is recoded or removed, but beside {other!r} {reasons}"
-        yield Told(key, f"{key} as told beside {other}", finer, why, other)
+        yield DisclosedKey(key, f"{key} as told beside {other}", finer, why, other)
 
 
-def telling_columns(found: Result | None, scenario: Scenario, keys: Sequence[str]) -> tuple[str, ...]:
-    """The columns that tell some of these keys, as `ToldKeys` counts them, more finely."""
+def disclosing_columns(found: Result | None, scenario: Scenario, keys: Sequence[str]) -> tuple[str, ...]:
+    """The columns that tell some of these keys, as `DisclosedKeys` counts them, more finely."""
     if not isinstance(found, Reconstruction):
         return ()
     told = [each for each in _told(found, scenario) if any(name.rstrip("'") == each.column for name in keys)]
@@ -111,13 +111,13 @@ def telling_columns(found: Result | None, scenario: Scenario, keys: Sequence[str
     return tuple(dict.fromkeys(columns))
 
 
-def _column(told: Told) -> Any:
+def _column(told: DisclosedKey) -> Any:
     """What a record is told to be, as a column; missing where the other key is, which then says nothing."""
     classes = told.finer.classes
     return classes if told.beside is None else (classes, tuple(range(1, int(classes.max()) + 1)))
 
 
-def _extended(name: str, own: KeySet, known: Scenario, named: Mapping[str, Told]) -> KeySet:
+def _extended(name: str, own: KeySet, known: Scenario, named: Mapping[str, DisclosedKey]) -> KeySet:
     """A key set with what is told of its keys, removed ones included, among the keys."""
     before = known.sets.get(name, own).keys
     more = [column for column, each in named.items() if each.counts_for((*own.keys, *before))]

@@ -1,4 +1,4 @@
-"""What an intruder is told of the methods: the mechanisms of a release, by variable and in their order."""
+"""What an intruder knows of the methods: the mechanisms of a release, by variable and in their order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FACTORS = ("multiplicative", "two_sided")
 """Methods of noise that multiply."""
 
 
-class Told(NamedTuple):
+class KnownMechanisms(NamedTuple):
     """What was done to the values of one variable."""
 
     coded: bool
@@ -40,10 +40,10 @@ def _kind(mechanism: Mechanism) -> str:
     return method if mechanism.kind == "swapping" and isinstance(method, str) else mechanism.kind
 
 
-def told_of(mechanisms: Iterable[Mechanism], name: str) -> Told:
+def known_of(mechanisms: Iterable[Mechanism], name: str) -> KnownMechanisms:
     """What the mechanisms say of one variable."""
     own = [each for each in mechanisms if name in each.variables and each.kind not in SAYS_NOTHING]
-    return Told(any(not each.perturbs for each in own), tuple(each for each in own if each.perturbs))
+    return KnownMechanisms(any(not each.perturbs for each in own), tuple(each for each in own if each.perturbs))
 
 
 def mechanisms_of(source: Any, released: Data) -> tuple[Mechanism, ...]:
