@@ -19,12 +19,13 @@ import typer.main
 from tacita import __version__
 from tacita.apart import reading_apart
 from tacita.check import Caution, TacitaError
+from tacita.cli import app as app_command
 from tacita.cli import assess, compare, confidentiality, corrected, demo, files, link, methods, plot, protect, report
 from tacita.cli.arguments import Command, CommandWithoutFiles
 from tacita.cli.terminal import complain, say
 from tacita.stopping import run_stoppable
 
-GROUPS = (demo, assess, confidentiality, link, protect, compare, report, methods, files, corrected)
+GROUPS = (demo, assess, confidentiality, link, protect, compare, report, app_command, methods, files, corrected)
 """Modules whose COMMANDS are commands of `tacita`, in the order of its help."""
 
 WITHOUT_FILES = ("demo", "steps", "measures")

@@ -29,7 +29,7 @@ from tacita.scenario import Scenario, checked
 
 READING = ("delimiter", "encoding", "decimal", "missing", "sheet", "catalog")
 """Options of `read` that a project can give."""
-SECTIONS = ("format", "data", "variables", "scenario", "policy", "plan", "rules", "release")
+SECTIONS = ("format", "data", "variables", "scenario", "policy", "plan", "rules", "release", "app")
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,8 @@ class Project:
     """What it is written as."""
     accept_unsafe: str | None = None
     """The reason for writing it as not for publication where it does not keep the policy; None: it is not written."""
+    app: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What the app keeps besides, such as steps that are switched off; nothing else reads it."""
     home: Path = field(default=Path(), compare=False, repr=False)
     """The folder of the project file."""
 
@@ -115,6 +117,8 @@ class Project:
             out["rules"] = [rule.to_dict() for rule in self.rules]
         accepted = {} if self.accept_unsafe is None else {"accept_unsafe": self.accept_unsafe}
         out["release"] = {"folder": self.folder, "formats": list(self.formats), **accepted}
+        if self.app:
+            out["app"] = dict(self.app)
         return out
 
     def inputs(self) -> tuple[Path, ...]:
@@ -161,6 +165,7 @@ class Project:
             plan=Plan.from_dict(document.get("plan", {})),
             rules=tuple(rule_of(each) for each in rules),
             **_release_section(document.get("release", {})),
+            app=check.mapping("[app]", document.get("app", {})),
             home=home or Path(),
         )
 

@@ -1,0 +1,298 @@
+"""The page Compare: the original and what became of it, several plans, several policies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from htmltools import TagList, tags
+
+from tacita.app import charts, forms, parts, tasks
+from tacita.app.desk import Desk
+from tacita.app.presets import PRESETS
+from tacita.app.worker import Task
+from tacita.comparison.comparison import OF_BOTH_FILES
+from tacita.release.release import Release
+from tacita.result import Table
+
+FIGURES = {
+    "before_after_density": "Densities of numbers", "before_after_bars": "Bars of categories",
+    "before_after_boxes": "Boxplots", "before_after_mosaic": "Mosaic of two variables",
+    "before_after_correlations": "Correlations", "before_after_lorenz": "Lorenz curves",
+}  # fmt: skip
+NOW = "the steps as they are now"
+
+
+def fragments(desk: Desk) -> dict[str, Any]:
+    """The pieces of the page."""
+    if not desk.draft.ready:
+        said = parts.card("Compare", parts.note("Give at least one variable the role of a key first, on the page Scenario."))
+        return {"first": said, "second": None, "third": None}
+    release = _chosen(desk)
+    if release is None:
+        said = parts.card("Compare", parts.note("comparing with the original …"))
+        return {"first": said, "second": _map(desk), "third": None}
+    return {"first": _plot(desk, release), "second": _map(desk), "third": _before_after(desk, release)}
+
+
+def _plans(desk: Desk) -> dict[str, tuple[Any, ...]]:
+    """The plans that can be compared: the present steps, and those that were set aside."""
+    saved = {name: tuple(each.step for each in entries if each.on) for name, entries in desk.draft.saved.items()}
+    return {NOW: desk.draft.steps, **saved}
+
+
+def _chosen(desk: Desk) -> Release | None:
+    plans = _plans(desk)
+    return desk.compared(plans.get(desk.view.get("plan", NOW), desk.draft.steps))
+
+
+# The confidentiality plot.
+
+
+def _plot(desk: Desk, release: Release) -> Any:
+    options = dict(desk.view.get("plot", {}))
+    numeric = bool(release.scenario.numeric_keys)
+    kind = options.pop("kind", "confidentiality" if numeric else "categorical_confidentiality")
+    by = options.pop("by", "")
+    key = f"measure:{_key(desk)}:{kind}:{sorted(options.items())!r}"
+    result = desk.get(Task(key, "the confidentiality plot", tasks.measured, (kind, release, options)))
+    controls = _controls(desk, release, kind, options, by, numeric)
+    if result is None:
+        why = desk.failures.get(key)
+        return parts.card("Confidentiality plot", controls, parts.note(why, "error") if why else parts.note("measuring …"))
+    drawing = {"by": "stratum"} if by and kind == "confidentiality" else {"table": True}
+    task = Task(f"figure:{key}:{by}", "drawing", tasks.figure, (result, None, drawing))
+    desk.view["plotted"] = key
+    words = f"Confidentiality plot. {result.headline}"
+    drawn = parts.figure(desk.get(task), words, name="confidentiality", brush="" if by else "confidentiality")
+    return parts.card(
+        "Confidentiality plot", controls, tags.p(result.headline, class_="headline"), drawn, _marked(desk, result),
+        lead="Each record by how many originals look like it (across) and how far it was moved (upwards). Drag over the plot "
+        "to mark records; the table lists the unsafe ones among them.",
+    )  # fmt: skip
+
+
+def _key(desk: Desk) -> str:
+    plans = _plans(desk)
+    return desk.draft.key(plans.get(desk.view.get("plan", NOW), desk.draft.steps))
+
+
+def _controls(desk: Desk, release: Release, kind: str, options: Mapping[str, Any], by: str, numeric: bool) -> Any:
+    plans = {name: name for name in _plans(desk)}
+    kinds = {"confidentiality": "numeric keys", "categorical_confidentiality": "categorical keys"}
+    if not numeric:
+        kinds.pop("confidentiality")
+    if not release.scenario.keys:
+        kinds.pop("categorical_confidentiality")
+    keys = release.scenario.numeric_keys if kind == "confidentiality" else release.scenario.all_keys
+    fields = [parts.chips("keys", keys, options.get("keys", ()), label="Key set", hint="None: all of them.")]
+    limits = release.policy
+    fields.append(parts.text_field("k", "k: neighbours", options.get("k", ""), kind="number", placeholder=str(limits.neighbours)))
+    if kind == "confidentiality":
+        fields += [
+            parts.text_field("r", "r: perturbation", options.get("r", ""), kind="number", step="any",
+                             placeholder=str(limits.perturbation)),
+            parts.text_field("alpha", "alpha", options.get("alpha", ""), kind="number", step="any", placeholder="0.05",
+                             hint="Share of wrong pairs that count as neighbours."),
+            parts.chips("strata", release.scenario.strata or (), options.get("strata", ()), label="Stratum"),
+            parts.check_field("by", "a panel for each stratum", bool(by)),
+        ]  # fmt: skip
+    return tags.div(
+        tags.div(parts.select("plan", plans, desk.view.get("plan", NOW), label="Plan", act="choose_plan"),
+                 parts.select("kind", kinds, kind, label="Plot of", act="choose_plot"), class_="row"),
+        parts.folded("Key set, limits, alpha, stratum",
+                     parts.form("plot", tags.div(*fields, class_="fields"), parts.submit("Draw"), kind_of=kind),
+                     opened=bool(options)),
+    )  # fmt: skip
+
+
+def points(result: Any) -> tuple[Any, Any]:
+    """By record where it stands in the plot: across and upwards."""
+    if hasattr(result, "neighbours"):
+        return np.asarray(result.neighbours, dtype=float), np.asarray(result.perturbation, dtype=float)
+    return np.asarray(result.count, dtype=float), np.asarray(result.loss, dtype=float)
+
+
+def inside(result: Any, box: Mapping[str, Any]) -> Any:
+    """The numbers of the records within an area of the plot; what is drawn at its upper edge lies beyond it."""
+    across, upwards = points(result)
+    low, high = (float(each) for each in box["across"])
+    bottom, top = (float(each) for each in box["upwards"])
+    chosen = (across >= low) & (across <= high) & (upwards >= bottom) & ((upwards <= top) | (top >= box.get("top", np.inf)))
+    return np.asarray(result.record)[chosen], np.asarray(result.record)[chosen & np.asarray(result.unsafe)]
+
+
+def _marked(desk: Desk, result: Any) -> Any:
+    """What was marked, and what can be done with it; fields for those who do not drag."""
+    across, upwards = points(result)
+    finite = upwards[np.isfinite(upwards)]
+    fields = tags.div(
+        parts.text_field("low", "From", "0", kind="number", step="any"),
+        parts.text_field("high", "to … records that look like it", f"{max(result.limits.k - 1, 0)}", kind="number", step="any"),
+        parts.text_field("bottom", "Moved from", "0", kind="number", step="any"),
+        parts.text_field("top", "to", f"{float(finite.max(initial=0.0)):.4g}", kind="number", step="any"),
+        class_="fields",
+    )
+    by_hand = parts.folded("Mark by numbers", parts.form("mark", fields, parts.submit("Mark", "quiet")))
+    box = desk.view.get("box")
+    if box is None:
+        return tags.div(tags.p("No records are marked.", id="marked"), by_hand)
+    every, unsafe = inside(result, box)
+    return tags.div(
+        tags.p(f"{len(every):,} records are marked, {len(unsafe):,} of them unsafe.", id="marked", class_="headline"),
+        tags.div(
+            parts.button("use_marked", f"Protect the {len(unsafe):,} unsafe ones in the next step", kind="primary",
+                         which="unsafe", disabled=not len(unsafe)),
+            parts.button("use_marked", f"All {len(every):,}", kind="quiet", which="all", disabled=not len(every),
+                         title="Protect all marked records in the next step"),
+            class_="row",
+        ),
+        by_hand,
+    )  # fmt: skip
+
+
+# Plans and policies side by side.
+
+
+def _map(desk: Desk) -> Any:
+    rows, points_, waiting = [], [], 0
+    for name, steps in {"the original": (), **_plans(desk)}.items():
+        stands = desk.standing(steps)
+        known = {} if stands is None else {each.name: each for each in stands.figures}
+        if stands is None or known["external risk"].value is None:
+            waiting += 1
+            continue
+        rows.append((name, stands.verdict, len(steps), *(each.text for each in stands.figures)))
+        points_.append({"plan": name, "external risk": known["external risk"].value, "loss": known["loss"].value,
+                        "verdict": "SAFE" if stands.verdict == "SAFE" else "NOT SAFE"})  # fmt: skip
+    heads = ("plan", "verdict", "steps", "records violating k", "expected re-identifications", "external risk", "loss")
+    drawn = parts.figure(charts.risk_utility(points_), "Plans by risk and loss: squares keep the policy, crosses do not; lower "
+                         "and further left is better.", name="map") if points_ else None  # fmt: skip
+    still = parts.note(f"{waiting} more to be compared …") if waiting else None
+    return parts.card(
+        "Plans side by side", drawn, parts.table_of(Table(heads, tuple(rows))) if rows else None, still, _back(desk), _policies(desk),
+        lead="Keep a plan on the page Protect, change the steps, and see both here.",
+    )  # fmt: skip
+
+
+def _back(desk: Desk) -> Any:
+    """One click back to a plan that was set aside."""
+    if not desk.draft.saved:
+        return None
+    return tags.div(*(parts.button("take_plan", f"Go on with {name}", kind="quiet", name=name) for name in desk.draft.saved),
+                    class_="row")  # fmt: skip
+
+
+def _policies(desk: Desk) -> Any:
+    """The release under every ready-made policy: asked for, since each measures what it limits."""
+    release = desk.release()
+    ask = parts.button("judge_all", "Judge it by every ready-made policy", kind="quiet")
+    if release is None or not desk.view.get("judge_all"):
+        return tags.div(ask, class_="row")
+    rows = []
+    for name, preset in PRESETS.items():
+        key = f"judged:{desk.draft.key(desk.draft.steps)}:{name}"
+        found = desk.get(Task(key, f"judging by {preset.title}", tasks.judged_by, (release, preset.policy)))
+        rows.append((preset.title, *(("…", "") if found is None else found)))
+    return parts.table_of(Table(("policy", "verdict", "why"), tuple(rows), "The same release under every policy"))
+
+
+# Before and after.
+
+
+def _before_after(desk: Desk, release: Release) -> Any:
+    comparison = release.compare()
+    name = desk.view.get("figure", "before_after_bars")
+    given = dict(desk.view.get("figure_of", {}))
+    key = f"figure:{name}:{_key(desk)}:{sorted(given.items())!r}"
+    task = Task(key, "drawing", tasks.before_after, (comparison, name, given))
+    spec = desk.get(task)
+    columns = [each for each in release.data.columns if each in release.original.columns]
+    controls = tags.div(
+        parts.select("figure", FIGURES, name, label="Figure", act="choose_figure"),
+        parts.form("figure_of", parts.chips("variables", columns, given.get("variables", ()), label="Variables",
+                   hint="None: the keys and what is sensitive."), parts.submit("Draw", "quiet")),
+    )  # fmt: skip
+    why = desk.failures.get(key)
+    drawn = parts.note(why, "error") if why else parts.figure(spec, f"{FIGURES[name]}, before and after.", name="before-after")
+    tables = TagList(*(parts.table_of(each, fold=each.title) for each in comparison.tables()))
+    return parts.card("Before and after", controls, drawn, tables)
+
+
+# What people do on this page.
+
+
+def choose_plan(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Look at another plan."""
+    desk.view |= {"plan": str(fields["plan"]), "box": None}
+
+
+def choose_plot(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Plot the other kind of keys."""
+    desk.view |= {"plot": {"kind": str(fields["kind"])}, "box": None}
+
+
+def plot(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Draw with other keys, limits, alpha or strata."""
+    from tacita.measures import find
+
+    kind = str(fields["kind_of"])
+    wanted = [each for each in find(kind).parameters if each.name in ("keys", "k", "r", "alpha", "strata")]
+    given: dict[str, Any] = {"kind": kind, **forms.read(wanted, fields)}
+    if fields.get("by"):
+        given["by"] = "stratum"
+    desk.view |= {"plot": given, "box": None}
+
+
+def brush(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Mark what was brushed."""
+    if "across" in fields and "upwards" in fields:
+        desk.view["box"] = {name: fields[name] for name in ("across", "upwards", "top") if name in fields}
+
+
+def mark(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Mark by numbers."""
+    numbers = {name: float(fields[name] or 0) for name in ("low", "high", "bottom", "top")}
+    desk.view["box"] = {"across": (numbers["low"], numbers["high"]), "upwards": (numbers["bottom"], numbers["top"])}
+
+
+def use_marked(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Have the next step change the marked records only."""
+    result = desk.known(desk.view["plotted"])
+    every, unsafe = inside(result, desk.view["box"])
+    chosen = unsafe if fields["which"] == "unsafe" else every
+    kind = "microaggregate" if hasattr(result, "neighbours") else "pram"
+    desk.view |= {"only": [int(each) for each in chosen], "page": "protect", "editing": None, "kind": kind, "way": None}
+
+
+def take_plan(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Go on with a plan that was set aside."""
+    from dataclasses import replace
+
+    name = str(fields["name"])
+    desk.do(replace(desk.draft, entries=desk.draft.saved[name]), f"go on with {name}")
+
+
+def judge_all(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Judge the release by every policy."""
+    desk.view["judge_all"] = True
+
+
+def choose_figure(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Look at another figure."""
+    desk.view["figure"] = str(fields["figure"])
+
+
+def figure_of(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Draw some variables."""
+    names = fields.get("variables") or []
+    desk.view["figure_of"] = {"variables": tuple(names)} if names else {}
+
+
+ACTIONS = {
+    "choose_plan": choose_plan, "choose_plot": choose_plot, "plot": plot, "brush": brush, "mark": mark,
+    "use_marked": use_marked, "take_plan": take_plan, "judge_all": judge_all, "choose_figure": choose_figure,
+    "figure_of": figure_of,
+}  # fmt: skip
+assert set(FIGURES) == set(OF_BOTH_FILES)

@@ -1,0 +1,173 @@
+"""The page Release: the checklist, and everything there is to take away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from htmltools import tags
+
+from tacita.app import parts, tasks
+from tacita.app.desk import Desk
+from tacita.app.project_file import project_text
+from tacita.app.worker import Task
+from tacita.check import TacitaError
+from tacita.release.release import FORMATS, Release
+from tacita.release.written import PUBLIC
+
+STATES = {"done": ("good", "✓"), "not done": ("todo", "!"), "not applicable": ("none", "–")}
+FILES = {
+    "data.csv": ("The data as CSV", "for publication"),
+    "public.zip": ("Everything for publication", "data, codebook, report for users, methods"),
+    "report.html": ("The report for users of the data", "for publication"),
+    "internal.html": ("The report for those who decide", "for the office only"),
+    "codebook.csv": ("The codebook", "for publication"),
+    "codebook.xml": ("The codebook as DDI", "for publication"),
+    "internal.zip": ("Everything for the office", "plan, scenario, policy, seed, log, checklist, report"),
+}
+
+
+def fragments(desk: Desk) -> dict[str, Any]:
+    """The pieces of the page."""
+    if not desk.draft.ready:
+        said = parts.card("Release", parts.note("Give at least one variable the role of a key first, on the page Scenario."))
+        return {"first": said, "second": None, "third": _project(desk) if desk.draft.opened is not None else None}
+    release = desk.compared()
+    if release is None:
+        return {"first": parts.card("Release", parts.note("comparing with the original …")), "second": None, "third": _project(desk)}
+    return {"first": _make(desk, release), "second": _checklist(desk, release), "third": _project(desk)}
+
+
+def _checklist(desk: Desk, release: Release) -> Any:
+    key = f"checklist:{desk.draft.key(desk.draft.steps)}"
+    found = desk.get(Task(key, "the checklist", tasks.checked_list, (release,)))
+    if found is None:
+        why = desk.failures.get(key)
+        return parts.card("Before publication", parts.note(why, "error") if why else parts.note("looking …"))
+    rows = []
+    for item in found:
+        kind, sign = STATES[item.state]
+        text = f"{item.found}{'; ' + item.way_out if item.way_out else ''}."
+        rows.append(tags.li(tags.span(sign, class_=f"sign {kind}", **{"aria-hidden": "true"}),
+                            tags.span(tags.b(f"{item.name}: {item.state}. "), text)))  # fmt: skip
+    exceptions = [tags.li(f"{name}: {reason}") for name, reason in desk.draft.reasons.items()]
+    listed = tags.div(tags.h3("Exceptions from the policy"), tags.ul(*exceptions)) if exceptions else None
+    return parts.card("Before publication", tags.p(found.headline, class_="headline"), tags.ul(*rows, class_="rows"), listed)
+
+
+def _make(desk: Desk, release: Release) -> Any:
+    safe = release.safe
+    word, _, why = release.verdict.partition(":")
+    head = tags.p(parts.verdict_word(word.removesuffix(" under this policy")), " ", why)
+    asked = desk.view.get("made", {})
+    if asked.get("key") == desk.draft.key(desk.draft.steps):
+        return parts.card("The release", head, _made(desk, release, asked))
+    boxes = parts.chips("formats", [each for each in FORMATS if each != "csv"], (), label="Besides CSV also as")
+    reason = None if safe else parts.text_field(
+        "reason", "Why it is written though it is not safe", "", hint="It is then marked as not for publication."
+    )  # fmt: skip
+    words = "Make the release" if safe else "Make it, not for publication"
+    return parts.card("The release", head, parts.form("make", boxes, reason, parts.submit(words)))
+
+
+def _made(desk: Desk, release: Release, asked: Mapping[str, Any]) -> Any:
+    formats = tuple(dict.fromkeys(["csv", *asked.get("formats", ())]))
+    key = f"saved:{asked['key']}:{formats}:{asked.get('reason')}"
+    given = (release, str(desk.folder / f"release-{asked['key']}"), formats, asked.get("reason"))
+    folder = desk.get(Task(key, "writing the release and its reports", tasks.saved, given))
+    if folder is None:
+        why = desk.failures.get(key)
+        return parts.note(why, "error") if why else parts.note("writing …")
+    desk.view["folder"] = folder
+    more = [f"data.{kind}" for kind in formats if kind != "csv"]
+    files = {**FILES, **{name: (f"The data as {name.partition('.')[2]}", "for publication") for name in more}}
+    public = (Path(folder) / PUBLIC).is_dir()
+    return tags.div(
+        tags.ul(*(_download(name, *words, public=public) for name, words in files.items()), class_="downloads"),
+        parts.form(
+            "save_to", tags.div(parts.text_field("folder", "Or write it to a folder of this computer", "",
+                                placeholder="/data/release"), parts.submit("Write", "quiet"), class_="row"),
+        ),
+        id="made",
+    )  # fmt: skip
+
+
+def _download(name: str, words: str, whose: str, *, public: bool) -> Any:
+    said = whose if public or whose != "for publication" else "NOT for publication"
+    link = tags.a(words, href=f"download/{name}", download=name, class_="button quiet", id="download-" + name.replace(".", "-"))
+    return tags.li(link, tags.span(said, class_="quiet"))
+
+
+def _project(desk: Desk) -> Any:
+    where = "" if desk.draft.path.startswith("demo:") else str(Path(desk.draft.path).with_suffix(".tacita.toml"))
+    links = []
+    if desk.draft.ready:
+        links = [
+            tags.a("The project file", href="download/project.toml", download="project.toml", class_="button quiet",
+                   id="download-project"),
+            tags.a("The Python script that does the same", href="download/script.py", download="script.py",
+                   class_="button quiet", id="download-script"),
+        ]  # fmt: skip
+    save = parts.form(
+        "save_project", tags.div(parts.text_field("path", "Save the work as", desk.view.get("project", where),
+        placeholder="/data/survey.tacita.toml"), parts.submit("Save", "quiet"), class_="row"),
+    )  # fmt: skip
+    return parts.card(
+        "The work itself", tags.div(*links, class_="row"), save,
+        lead="Both hold the seed of the random steps: they stay in the office. Open the project file here again, or with "
+        "tacita run.",
+    )  # fmt: skip
+
+
+# What people do on this page.
+
+
+def make(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Write the release, to be taken away."""
+    reason = str(fields.get("reason") or "").strip() or None
+    release = desk.compared()
+    if release is not None and not release.safe and reason is None:
+        raise TacitaError("the release does not keep the policy: protect it further, or say why it is written all the same.")
+    desk.view["made"] = {
+        "key": desk.draft.key(desk.draft.steps), "formats": tuple(fields.get("formats") or ()), "reason": reason,
+    }  # fmt: skip
+    desk.retry_all("saved:")
+
+
+def save_to(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Write the release to a folder of this computer."""
+    target = str(fields.get("folder", "")).strip()
+    release = desk.compared()
+    if not target or release is None:
+        raise TacitaError("the folder must be given, as /data/release.")
+    made = desk.view["made"]
+    formats = tuple(dict.fromkeys(["csv", *made["formats"]]))
+    release.save(target, formats=formats, accept_unsafe=None if release.safe else made["reason"])
+    desk.say(f"Written to {target}.")
+
+
+def save_project(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Save the whole state."""
+    text = str(fields.get("path", "")).strip()
+    if not text.endswith(".toml"):
+        raise TacitaError("the project file must be a .toml file, as survey.tacita.toml.")
+    save_text(Path(text), project_text(desk.draft))
+    desk.view["project"] = text
+    desk.say(f"Saved as {text}.")
+
+
+def save_text(path: Path, text: str) -> None:
+    """Write a file that only its owner can read, beside it first: what was saved before is never lost halfway."""
+    import os
+
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(text)
+        beside.replace(path)
+    except OSError as error:
+        raise TacitaError(f"{str(path)!r} cannot be written ({os.strerror(error.errno or 0)}).") from None
+
+
+ACTIONS = {"make": make, "save_to": save_to, "save_project": save_project}

@@ -1,0 +1,254 @@
+"""The page Risk: who stands out, which threshold to set, and every measure there is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from htmltools import TagList, tags
+
+from tacita.app import charts, forms, parts, tasks
+from tacita.app.desk import Desk
+from tacita.app.worker import Task
+from tacita.check import TacitaError
+from tacita.measures import find, kind_of, measure_names, needed_text
+from tacita.release.release import Release
+from tacita.result import number, percent
+from tacita.risk.identity.reidentification import ThresholdCurve
+
+MOST_POINTS = 120
+"""Points of the curve that are drawn."""
+
+
+def fragments(desk: Desk) -> dict[str, Any]:
+    """The pieces of the page."""
+    if not desk.draft.ready:
+        said = parts.card("Risk", parts.note("Give at least one variable the role of a key first, on the page Scenario."))
+        return {"first": said, "second": None, "third": None}
+    release = _subject(desk)
+    if release is None:
+        why = desk.failure(desk.draft.steps) or desk.failure(())
+        said = parts.card("Risk", parts.note(why, "error") if why else parts.note("measuring …"))
+        return {"first": said, "second": None, "third": measures_card(desk)}
+    return {"first": _profile(desk, release), "second": _threshold(desk, release), "third": measures_card(desk)}
+
+
+def _subject(desk: Desk) -> Release | None:
+    """The file that the page is about: as it is now, or the original."""
+    return desk.release(() if desk.view.get("of") == "original" else None)
+
+
+def _profile(desk: Desk, release: Release) -> Any:
+    profile = release.assess()
+    which = {"now": "the file after all steps", "original": "the original"}
+    choose = parts.select("of", which, desk.view.get("of", "now"), label="Risk of", act="choose_of")
+    verdicts = [_verdict(each) for each in profile.verdicts()]
+    key = f"histogram:{id(profile)}"
+    drawn = None
+    if profile.sets:
+        spec = desk.get(Task(key, "drawing", tasks.figure, (profile, None, {})))
+        drawn = parts.figure(spec, "How many records have which individual risk; the line is the limit.", name="histogram")
+    riskiest = parts.table_of(profile.riskiest_table(15, values=bool(profile.sets)), fold="Riskiest records and their keys")
+    cautions = tags.ul(*(tags.li(each) for each in profile.cautions), class_="cautions") if profile.cautions else None
+    return parts.card(
+        "Who is at risk?", choose, tags.p(profile.headline, class_="headline"), tags.ul(*verdicts, class_="rows"), drawn,
+        riskiest, *(parts.table_of(each, fold=each.title or "Figures") for each in profile.tables()), cautions,
+    )  # fmt: skip
+
+
+def _verdict(verdict: Any) -> Any:
+    kinds = {True: ("good", "✓", "holds"), False: ("bad", "✕", "broken"), None: ("open", "?", "not assessed")}
+    kind, sign, word = kinds[verdict.holds]
+    return tags.li(
+        tags.span(sign, class_=f"sign {kind}", **{"aria-hidden": "true"}), tags.span(tags.b(f"{verdict.name}: {word}. "), verdict.why)
+    )
+
+
+# The threshold.
+
+
+def _threshold(desk: Desk, release: Release) -> Any:
+    profile = release.assess()
+    if not profile.sets:
+        return None
+    curve = ThresholdCurve.of(profile.individual)
+    chosen = _chosen(desk, curve)
+    risk, unsafe, expected = chosen.risk, chosen.unsafe, chosen.expected
+    top = float(curve.risk[-1])
+    slider = parts.text_field(
+        "threshold", f"Threshold on the individual risk: {risk:.3g}", f"{risk:.6g}", kind="range", min="0", max=f"{top:.6g}",
+        step=f"{max(top / 200, 1e-9):.3g}", **{"data-change": "threshold", "id": "threshold-slider"},
+    )  # fmt: skip
+    ways = tags.div(
+        _way("threshold", "Threshold", f"{risk:.4g}", "records above it are unsafe"),
+        _way("rate", "Re-identification rate", f"{expected / max(curve.size, 1):.4g}", "that is tolerated"),
+        _way("unsafe", "Unsafe records", str(unsafe), "that may be above it"),
+        class_="fields",
+    )
+    said = (
+        f"{unsafe:,} of {curve.size:,} records are above it. Once they are protected, at most {number(expected)} "
+        f"re-identifications are expected ({percent(expected / max(curve.size, 1))})."
+    )
+    drawn = parts.figure(
+        charts.curve(_points(curve), risk),
+        "Expected re-identifications (line) and records above (dashes) for every threshold; the upright line is the chosen one.",
+        name="curve",
+    )
+    return parts.card(
+        "Set a threshold, one of three ways", slider, ways, tags.p(said, class_="headline"), drawn, _preview(desk, risk),
+        lead="Give the threshold, the rate that is tolerated, or how many records may be above it: the others follow.",
+    )  # fmt: skip
+
+
+def _way(name: str, label: str, value: str, hint: str) -> Any:
+    return parts.text_field(
+        name, label, value, kind="number", hint=hint, step="any", **{"data-change": "threshold", "id": f"threshold-{name}"}
+    )
+
+
+def _chosen(desk: Desk, curve: ThresholdCurve) -> Any:
+    way, value = desk.view.get("threshold", ("", 0.0))
+    if way == "rate":
+        return curve.for_expected(value * curve.size)
+    if way == "unsafe":
+        return curve.for_unsafe(min(max(int(value), 0), curve.size))
+    limit = desk.draft.policy.risk or 0.1
+    return curve.at(value if way == "threshold" else min(limit, float(curve.risk[-1])))
+
+
+def _points(curve: ThresholdCurve) -> list[dict[str, float]]:
+    places = np.unique(np.linspace(0, len(curve.risk) - 1, MOST_POINTS).astype(int))
+    return [
+        {"threshold": float(curve.risk[at]), "expected": float(curve.bound[at]), "unsafe": int(curve.unsafe[at])}
+        for at in places
+    ]
+
+
+def _preview(desk: Desk, risk: float) -> Any:
+    """What suppression down to the threshold would blank, before anything is kept."""
+    draft = desk.draft
+    asked = desk.view.get("preview")
+    state = desk.known("state:" + draft.key(draft.steps))
+    if not 0 < risk <= 1 or state is None:
+        return None
+    button = parts.button("preview", "What would suppression down to it blank?", kind="quiet", risk=f"{risk:.9g}")
+    add = parts.button("add_suppress", "Add this suppression as a step", kind="quiet", risk=f"{risk:.9g}")
+    if asked is None or abs(float(asked) - risk) > 1e-12:
+        return tags.div(button, class_="row")
+    key = f"preview:{draft.key(draft.steps)}:{risk:.9g}"
+    given = (state.data, state.scenario, draft.policy, risk, draft.seed)
+    found = desk.get(Task(key, "trying suppression", tasks.threshold_preview, given))
+    if found is None:
+        return parts.note(desk.failures.get(key, "trying suppression …"))
+    cells = ", ".join(f"{name} {count:,}" for name, count in found["cells"].items()) or "none"
+    return tags.div(
+        tags.p(f"Suppression down to {risk:.3g} would blank {sum(found['cells'].values()):,} cells ({cells}); expected "
+               f"re-identifications after it: {number(found['expected'])}.", class_="headline", id="preview-said"),
+        tags.div(add, class_="row"),
+    )  # fmt: skip
+
+
+# All measures.
+
+
+def measures_card(desk: Desk) -> Any:
+    """Every measure of the registry, of risk and of loss, each with its form."""
+    names = measure_names()
+    chosen = desk.view.get("measure") or "suda"
+    groups = [
+        tags.optgroup(*(_choice(name, chosen) for name in names if kind_of(name) == kind), label=words)
+        for kind, words in (("risk", "Risk"), ("loss", "Loss"))
+    ]
+    choose = tags.label(
+        tags.span("Measure", class_="name"),
+        tags.select(*groups, {"name": "measure", "id": "measure-choice", "data-change": "choose_measure"}),
+        class_="field",
+    )
+    own = find(chosen)
+    needs = [needed_text(need) for need in own.all_needs]
+    said = forms.first_sentence(own.function)
+    asked = desk.view.get("measured", {}).get(chosen)
+    fields = forms.fields(own.parameters, desk.draft.data.columns, asked or {})
+    needed = parts.note(f"It needs {', '.join(needs)}.") if needs else None
+    ask = parts.form("measure", *fields, parts.submit("Measure"), measure=chosen)
+    return parts.card("Every measure", tags.div(choose, class_="row"), tags.p(said), needed, ask, _measured(desk, chosen))
+
+
+def _choice(name: str, chosen: str) -> Any:
+    own = {"selected": ""} if name == chosen else {}
+    return tags.option(name.replace("_", " "), {"value": name, **own})
+
+
+def _measured(desk: Desk, name: str) -> Any:
+    options = desk.view.get("measured", {}).get(name)
+    release = desk.release()
+    if options is None or release is None:
+        return None
+    key = f"measure:{desk.draft.key(desk.draft.steps)}:{name}:{sorted(options.items())!r}"
+    result = desk.get(Task(key, f"measuring {name.replace('_', ' ')}", tasks.measured, (name, release, options)))
+    if result is None:
+        return tags.div(parts.note(desk.failures.get(key, "measuring …"), "error" if key in desk.failures else "quiet"))
+    figures = []
+    for figure in result.figures()[:1]:
+        task = Task(f"figure:{figure}:{key}", "drawing", tasks.figure, (result, figure, {}))
+        spec = desk.get(task)
+        if spec is not None or task.key not in desk.failures:
+            figures.append(parts.figure(spec, f"{name.replace('_', ' ')}: {result.headline}", name=f"measure-{name}"))
+    return tags.div(parts.result_text(result), TagList(*figures), class_="result", id="measured")
+
+
+# What people do on this page.
+
+
+def choose_of(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Look at the original or at the file as it is now."""
+    desk.view["of"] = str(fields["of"])
+
+
+def threshold(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Set the threshold in one of three ways."""
+    way, text = next((name, fields[name]) for name in ("rate", "unsafe", "threshold") if name in fields)
+    try:
+        value = float(str(text))
+    except ValueError:
+        raise TacitaError(f"the {way} must be a number.") from None
+    if value < 0 or (way == "rate" and value == 0):
+        raise TacitaError(f"the {way} must be above 0.")
+    desk.view["threshold"] = (way, value)
+
+
+def preview(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Ask what suppression would blank."""
+    desk.view["preview"] = str(fields["risk"])
+
+
+def add_suppress(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Make the threshold that of the policy, and suppression down to it a step."""
+    from tacita.protect.suppress.suppress import Suppress
+
+    risk = float(fields["risk"])
+    desk.do(desk.draft.with_step(Suppress(risk=risk)), f"suppress down to a risk of {risk:.3g}")
+    desk.say("Added to the list of steps, on the page Protect.")
+
+
+def choose_measure(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Look at another measure."""
+    desk.view["measure"] = str(fields["measure"])
+
+
+def measure(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Measure something with options."""
+    name = str(fields["measure"])
+    options = forms.read(find(name).parameters, fields)
+    measured = dict(desk.view.get("measured", {}))
+    if measured.get(name) == options:
+        desk.retry_all(f":{name}:")
+    desk.view["measured"] = {**measured, name: options}
+    desk.view["measure"] = name
+
+
+ACTIONS = {
+    "choose_of": choose_of, "threshold": threshold, "preview": preview, "add_suppress": add_suppress,
+    "choose_measure": choose_measure, "measure": measure,
+}  # fmt: skip

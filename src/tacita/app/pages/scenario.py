@@ -1,0 +1,215 @@
+"""The page Scenario: what the intruder knows, and what counts as safe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from htmltools import tags
+
+from tacita.app import forms, parts, suggest
+from tacita.app.desk import Desk
+from tacita.app.draft import MANY, Draft
+from tacita.app.presets import PRESETS, differing
+from tacita.parameters import parameters_of
+from tacita.policy import Policy
+from tacita.scenario import ATTACKS, MODELS, RULES
+
+ROLES = {
+    "keys": ("key", "A category that the intruder knows"),
+    "numeric_keys": ("numeric key", "An amount that the intruder knows, perhaps with an error"),
+    "sensitive": ("sensitive", "What the intruder wants to learn"),
+    "identifiers": ("identifier", "A name or number: never released"),
+    "weight": ("weight", "How many units of the population a record stands for"),
+    "household": ("household", "Says who lives together"),
+    "person": ("unit", "Says which records are of one person or firm"),
+    "strata": ("stratum", "Splits the file into parts that are treated apart"),
+    "household_variables": ("of household", "The same for all members of a household"),
+}
+
+
+def fragments(desk: Desk) -> dict[str, Any]:
+    """The pieces of the page."""
+    if desk.draft.opened is None:
+        return {"first": parts.card("Scenario", parts.note("Open a file first, on the page Data.")), "second": None, "third": None}
+    return {"first": _roles(desk), "second": _policy(desk), "third": _more(desk)}
+
+
+def _roles(desk: Desk) -> Any:
+    draft = desk.draft
+    suggested = {each.variable: each for each in desk.once("suggestions", draft.data, suggest.suggestions)}
+    open_ones = [each for each in suggested.values() if not _has(draft, each.variable, each.role)]
+    head = tags.tr(
+        tags.th("variable", scope="col"),
+        *(tags.th(words, scope="col", title=meaning) for words, meaning in ROLES.values()),
+        tags.th("suggested", scope="col"),
+    )
+    rows = [_row(draft, name, suggested.get(name)) for name in draft.data.columns]
+    accept = parts.button(
+        "accept_suggestions", f"Accept all {len(open_ones)} suggestions", kind="primary", disabled=not open_ones
+    )
+    listing = tags.div(tags.table(tags.thead(head), tags.tbody(*rows), class_="roles"), class_="wide tall", tabindex="0",
+                       role="region", **{"aria-label": "roles of the variables"})  # fmt: skip
+    return parts.card(
+        "Who is the intruder, and what does he know?", tags.div(accept, class_="row"), listing, _derived(desk),
+        lead="One click gives a variable a role, another takes it away. Suggestions are made here, from names and values.",
+    )  # fmt: skip
+
+
+def _row(draft: Draft, name: str, suggested: suggest.Suggestion | None) -> Any:
+    cells = []
+    for role, (words, _) in ROLES.items():
+        has = _has(draft, name, role)
+        wanted = suggested is not None and suggested.role == role and not has
+        mark = "●" if has else ("○" if wanted else "")
+        kind = "on" if has else ("wanted" if wanted else "")
+        own = parts.button("role", mark, kind=f"role {kind}", title=f"{name}: {words}", variable=name, role=role)
+        own.attrs["aria-pressed"] = "true" if has else "false"
+        cells.append(tags.td(own))
+    said = "" if suggested is None else f"{ROLES[suggested.role][0]}: {suggested.reason}"
+    return tags.tr(tags.th(name, scope="row"), *cells, tags.td(said, class_="quiet"))
+
+
+def _has(draft: Draft, name: str, role: str) -> bool:
+    value = draft.roles.get(role)
+    return name in (value or ()) if role in MANY else name == value
+
+
+def _derived(desk: Desk) -> Any:
+    draft = desk.draft
+    keys = set(draft.roles.get("keys", ()))
+    pairs = desk.once("derived", draft.data, lambda data: suggest.derived(data, data.columns))
+    told = [(first, second) for first, second in pairs if (first in keys) != (second in keys)][:8]
+    if not told:
+        return None
+    lines = [
+        tags.li(f"{first} says what {second} is: who knows {first if first in keys else second}, a key, "
+                f"{'knows' if first in keys else 'knows something of'} {second if first in keys else first}.")
+        for first, second in told
+    ]  # fmt: skip
+    return parts.folded(f"{len(told)} pairs of variables of which one tells the other", tags.ul(*lines))
+
+
+def _policy(desk: Desk) -> Any:
+    draft = desk.draft
+    cards = [
+        tags.div(
+            tags.h3(each.title), tags.p(each.words, class_="quiet"), tags.p(str(each.policy), class_="small"),
+            parts.button("preset", "In use" if draft.preset == name and draft.policy == each.policy else "Use", kind="quiet",
+                         title=f"Use the policy: {each.title}", which=name),
+            class_="option " + ("chosen" if draft.preset == name else ""),
+        )
+        for name, each in PRESETS.items()
+    ]  # fmt: skip
+    given = {name: value for name, value in draft.policy.to_dict().items() if value is not False}
+    fields = forms.fields(parameters_of(Policy), draft.data.columns, given)
+    edit = parts.folded(
+        "Change the limits",
+        parts.form(
+            "policy", *fields, parts.text_field("reason", "Why this file is an exception", "", hint="Needed where a limit "
+            "is changed or left out; it stands in the project and in the checklist."), parts.submit("Keep these limits"),
+        ),
+        opened=bool(draft.reasons),
+    )  # fmt: skip
+    exceptions = [tags.li(f"{name}: {reason}") for name, reason in draft.reasons.items()]
+    listed = tags.div(tags.h3("Exceptions"), tags.ul(*exceptions)) if exceptions else None
+    return parts.card(
+        "What counts as safe?", tags.p(str(draft.policy), class_="headline"), tags.div(*cards, class_="options"), listed, edit
+    )
+
+
+def _more(desk: Desk) -> Any:
+    roles = desk.draft.roles
+    choices = {name: name for name in ATTACKS}
+    attacks = dict(zip(ATTACKS, ("one record at random", "in proportion to f/F", "every record", "each with a given "
+                                 "probability", "each with probability 1/weight"), strict=True))  # fmt: skip
+    fields = tags.div(
+        parts.text_field("population_size", "Population size", roles.get("population_size", ""), kind="number",
+                         hint="Where there are no weights."),
+        parts.text_field("sampling_fraction", "Sampling fraction", roles.get("sampling_fraction", ""), kind="number",
+                         step="any", hint="Or this; 1 for a census."),
+        parts.select("attack", {name: f"{name}: {attacks[name]}" for name in choices}, roles.get("attack", "M3"),
+                     label="Which records he tries"),
+        parts.text_field("attack_probability", "Probability of M4", roles.get("attack_probability", ""), kind="number",
+                         step="any"),
+        parts.select("model", {"": "as usual", **{name: name.replace("_", " ") for name in MODELS}}, roles.get("model", ""),
+                     label="How F is estimated"),
+        parts.text_field("missing", "Missing keys", roles.get("missing", ""), placeholder=RULES[0],
+                         hint=f"One of {', '.join(RULES)}; partial and sdcmicro with a factor."),
+        parts.text_field("known", "Probability that he knows a variable", forms._written(dict(roles.get("known", {}))),
+                         hint="As {income = 0.3}."),
+        parts.text_field("error_rates", "Error rates of keys", forms._written(dict(roles.get("error_rates", {}))),
+                         hint="As {age = 0.02}."),
+        parts.text_field("key_sets", "Further key sets", _written_sets(roles.get("key_sets", {})),
+                         hint="As {register = [\"age\", \"sex\"]}."),
+        class_="fields",
+    )  # fmt: skip
+    return parts.card("More of the scenario", parts.folded("Population, attack, missing values, further key sets",
+                      parts.form("more", fields, parts.submit("Keep"))))  # fmt: skip
+
+
+def _written_sets(sets: Mapping[str, Any]) -> str:
+    plain = {name: list(getattr(each, "keys", each)) if not isinstance(each, dict) else each for name, each in sets.items()}
+    return forms._written(plain) if plain else ""
+
+
+# What people do on this page.
+
+
+def role(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Give a variable a role, or take it away."""
+    name, which = str(fields["variable"]), str(fields["role"])
+    desk.do(desk.draft.with_role(name, which), f"{name}: {ROLES[which][0]}")
+
+
+def accept_suggestions(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Give every variable the role that is suggested for it."""
+    draft = desk.draft
+    for each in suggest.suggestions(draft.data):
+        if not _has(draft, each.variable, each.role):
+            draft = draft.with_role(each.variable, each.role)
+    household = draft.roles.get("household")
+    if household and not draft.roles.get("household_variables"):
+        taken = {household, draft.roles.get("weight"), draft.roles.get("person")}
+        same = tuple(name for name in suggest.household_variables(draft.data, household) if name not in taken)
+        draft = draft.with_roles({**draft.roles, "household_variables": same})
+    desk.do(draft, "accept the suggested roles")
+
+
+def preset(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Use a policy that is ready made."""
+    which = str(fields["which"])
+    desk.do(replace(desk.draft, policy=PRESETS[which].policy, preset=which, reasons={}), f"policy: {PRESETS[which].title}")
+
+
+def policy(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Keep other limits; what differs from the preset needs a reason."""
+    from tacita.check import TacitaError
+
+    given = forms.read(parameters_of(Policy), fields)
+    usual = {each.name: None for each in parameters_of(Policy) if each.optional}
+    fresh = Policy(**{**usual, **given})
+    changed = differing(fresh, PRESETS[desk.draft.preset].policy)
+    reason = str(fields.get("reason", "")).strip()
+    new = [name for name in changed if name not in desk.draft.reasons]
+    if new and not reason:
+        raise TacitaError(f"an exception must have a reason: {', '.join(new)} differs from the preset; say why.")
+    reasons = {name: desk.draft.reasons.get(name, reason) if not reason else reason for name in changed}
+    desk.do(replace(desk.draft, policy=fresh, reasons=reasons), "change the limits")
+
+
+def more(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Keep what else there is to say of the scenario."""
+    given: dict[str, Any] = dict(desk.draft.roles)
+    for name in ("population_size", "sampling_fraction", "attack_probability", "known", "error_rates", "key_sets"):
+        text = str(fields.get(name) or "").strip()
+        given[name] = forms.value_of(text) if text else None
+    for name in ("attack", "model", "missing"):
+        given[name] = str(fields.get(name) or "").strip() or None
+    if given["attack"] == "M3":
+        given["attack"] = None
+    desk.do(desk.draft.with_roles(given), "change the scenario")
+
+
+ACTIONS = {"role": role, "accept_suggestions": accept_suggestions, "preset": preset, "policy": policy, "more": more}

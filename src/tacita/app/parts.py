@@ -1,0 +1,188 @@
+"""Pieces of pages: cards, buttons that act, tables, figures with their data. Texts are escaped by htmltools."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from htmltools import HTML, Tag, TagList, tags
+
+from tacita.result import Result, Table, cell_text
+
+MOST_ROWS = 200
+"""More rows of a table or of a figure's data are not shown."""
+SIGNS = {"SAFE": "✓", "NOT SAFE": "✕", "NOT ASSESSED": "?", "NO VERDICT": "–"}
+KINDS = {"SAFE": "good", "NOT SAFE": "bad", "NOT ASSESSED": "open", "NO VERDICT": "open"}
+
+
+def card(title: str, *inside: Any, lead: str = "", kind: str = "", **attributes: Any) -> Tag:
+    """A piece of a page under its own heading."""
+    said = tags.p(lead, class_="lead") if lead else None
+    return tags.section(tags.h2(title), said, *inside, class_=f"card {kind}".strip(), **attributes)
+
+
+def button(act: str, words: Any, *, kind: str = "", title: str = "", disabled: bool = False, **fields: Any) -> Tag:
+    """A button that does something; what it is about goes with it."""
+    own: dict[str, Any] = {"title": title, "aria-label": title} if title else {}
+    if disabled:
+        own["disabled"] = ""
+    identity = "-".join([act, *(str(each) for each in fields.values())])
+    return tags.button(
+        words,
+        {"data-act": act, "data-fields": json.dumps(fields), "id": "b-" + _plain(identity), "type": "button"},
+        class_=f"button {kind}".strip(),
+        **own,
+    )
+
+
+def form(act: str, *inside: Any, kind: str = "", **fields: Any) -> Tag:
+    """A form; its fields are sent together when it is sent."""
+    return tags.form(*inside, {"data-act": act, "data-fields": json.dumps(fields)}, class_=f"form {kind}".strip())
+
+
+def submit(words: str, kind: str = "primary") -> Tag:
+    """The button that sends a form."""
+    return tags.button(words, type="submit", class_=f"button {kind}")
+
+
+def select(
+    name: str, choices: Mapping[str, str], chosen: str | None, *, label: str, act: str = "", place: str = "", **more: Any
+) -> Tag:
+    """A list to choose from, under its label; with `act` the choice itself does something."""
+    identity = "s-" + _plain(f"{act}-{name}-{place}")
+    own: dict[str, Any] = {"data-change": act} if act else {}
+    options = [tags.option(words, {"value": value}, **_selected(value == chosen)) for value, words in choices.items()]
+    return tags.label(
+        tags.span(label, class_="name"), tags.select(*options, {"name": name, "id": identity, **own}, **more), class_="field"
+    )
+
+
+def _selected(yes: bool) -> dict[str, str]:
+    return {"selected": ""} if yes else {}
+
+
+def text_field(name: str, label: str, value: Any = "", *, kind: str = "text", hint: str = "", **more: Any) -> Tag:
+    """A field to write in, under its label."""
+    note = tags.small(hint) if hint else None
+    shown = "" if value is None else str(value)
+    return tags.label(
+        tags.span(label, class_="name"), tags.input({"name": name, "value": shown, "type": kind, **more}), note, class_="field"
+    )
+
+
+def area_field(name: str, label: str, value: str = "", *, hint: str = "", rows: int = 3) -> Tag:
+    """A field for several lines, under its label."""
+    note = tags.small(hint) if hint else None
+    return tags.label(tags.span(label, class_="name"), tags.textarea(value, name=name, rows=rows), note, class_="field")
+
+
+def check_field(name: str, label: str, value: bool = False, *, act: str = "") -> Tag:
+    """A box to tick."""
+    own: dict[str, Any] = {"data-change": act, "id": f"c-{_plain(act + name)}"} if act else {}
+    ticked = {"checked": ""} if value else {}
+    return tags.label(tags.input({"type": "checkbox", "name": name, **ticked, **own}), tags.span(label), class_="tick")
+
+
+def chips(name: str, choices: Iterable[str], chosen: Iterable[str], *, label: str, hint: str = "") -> Tag:
+    """Names of which several can be ticked, one click each."""
+    ticked = set(chosen)
+    boxes = [
+        tags.label(
+            tags.input({"type": "checkbox", "name": name, "value": each, "data-many": "", **_checked(each in ticked)}),
+            tags.span(each),
+            class_="chip",
+        )
+        for each in choices
+    ]
+    note = tags.small(hint) if hint else None
+    return tags.fieldset(tags.legend(label), tags.div(*boxes, class_="chips"), note)
+
+
+def _checked(yes: bool) -> dict[str, str]:
+    return {"checked": ""} if yes else {}
+
+
+def table_of(table: Table, *, most: int = MOST_ROWS, fold: str = "") -> Tag:
+    """A table of figures; behind a fold with that title if one is given."""
+    head = tags.tr(*(tags.th(name, scope="col", class_=_side(at)) for at, name in enumerate(table.columns)))
+    body = [
+        tags.tr(*(tags.td(cell_text(cell), class_=_side(at)) for at, cell in enumerate(row))) for row in table.rows[:most]
+    ]
+    more = tags.p(f"{len(table.rows) - most:,} more rows.", class_="quiet") if len(table.rows) > most else None
+    caption = tags.caption(table.title) if table.title and not fold else None
+    whole = tags.div(
+        tags.table(caption, tags.thead(head), tags.tbody(*body)), more, class_="wide", tabindex="0", role="region",
+        **{"aria-label": table.title or "table"},
+    )  # fmt: skip
+    return folded(fold, whole) if fold else whole
+
+
+def _side(at: int) -> str:
+    return "n" if at else ""
+
+
+def folded(title: str, *inside: Any, opened: bool = False, place: str = "") -> Tag:
+    """Something behind a fold."""
+    own = {"open": ""} if opened else {}
+    return tags.details(tags.summary(title), *inside, id="d-" + _plain(place + title), **own)
+
+
+def figure(spec: dict[str, Any] | None, words: str, *, name: str, brush: str = "", waiting: str = "drawing …") -> Tag:
+    """A figure with its description and, behind a fold, its data; a placeholder until it is drawn."""
+    if spec is None:
+        return tags.div(tags.span(waiting), class_="waiting", role="status")
+    drawn = tags.div(
+        {"class": "vega", "id": f"figure-{_plain(name)}", "role": "img", "aria-label": words, "data-brush": brush},
+        tags.script(HTML(json.dumps(spec, default=str).replace("<", "\\u003c")), type="application/json"),
+    )
+    return tags.figure(drawn, tags.figcaption(words), figure_data(spec, name))
+
+
+def figure_data(spec: Mapping[str, Any], name: str) -> Tag | None:
+    """What a figure is drawn from, as tables."""
+    tables = [rows for rows in _rows(spec) if rows]
+    if not tables:
+        return None
+    shown = [table_of(_as_table(rows), most=100) for rows in tables]
+    return folded("Data of the figure", *shown, place=name)
+
+
+def _rows(spec: Mapping[str, Any]) -> Iterable[Sequence[Mapping[str, Any]]]:
+    yield from spec.get("datasets", {}).values()
+    values = spec.get("data", {}).get("values") if isinstance(spec.get("data"), Mapping) else None
+    if isinstance(values, list):
+        yield values
+
+
+def _as_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    names = list(dict.fromkeys(key for row in rows[:100] for key in row))
+    return Table(tuple(each.replace("_", " ") for each in names), tuple(tuple(row.get(n) for n in names) for row in rows))
+
+
+def result_text(result: Result) -> TagList:
+    """A result in words and tables: headline, meaning, sentences, tables, cautions."""
+    said = [tags.p(text) for text in result.sentences()]
+    tables = [table_of(each, fold=each.title if len(each.rows) > 12 else "") for each in result.tables()]
+    cautions = [tags.li(text) for text in result.all_cautions()]
+    return TagList(
+        tags.p(result.headline, class_="headline"),
+        tags.p(tags.b("What does this mean? "), result.meaning, class_="meaning"),
+        *said,
+        *tables,
+        tags.ul(*cautions, class_="cautions") if cautions else None,
+    )
+
+
+def verdict_word(word: str) -> Tag:
+    """A verdict: sign, word and colour."""
+    return tags.span(tags.span(SIGNS.get(word, "?"), class_="sign", **{"aria-hidden": "true"}), word, class_=f"badge {KINDS.get(word, 'open')}")
+
+
+def note(text: str, kind: str = "quiet") -> Tag:
+    """A remark."""
+    return tags.p(text, class_=kind)
+
+
+def _plain(text: str) -> str:
+    return "".join(sign if sign.isalnum() else "-" for sign in text)

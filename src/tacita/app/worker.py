@@ -1,0 +1,135 @@
+"""A process of its own for long work: started anew, never forked; it says how far it is, and Cancel ends it.
+
+Work on a thread cannot be stopped; a process can. It stays for the next piece of work, since starting one takes a
+second or two, and is replaced after it was ended.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
+
+from tacita.check import TacitaError
+
+
+class Task(NamedTuple):
+    """A piece of work: a function of a module and its arguments, all of which can be sent."""
+
+    key: str
+    """What its result is kept under."""
+    words: str
+    """What people read while it runs."""
+    function: Callable[..., Any]
+    """Called with the arguments, and `progress`."""
+    arguments: tuple[Any, ...] = ()
+
+
+class Message(NamedTuple):
+    """What the process says: how far it is, what came out, or why nothing did."""
+
+    kind: str
+    """progress, result or error."""
+    value: Any
+
+
+class Worker:
+    """One process that does one task after the other."""
+
+    def __init__(self) -> None:
+        self.task: Task | None = None
+        self.process: Any = None
+        self.pipe: Connection | None = None
+
+    def start(self, task: Task) -> None:
+        """Begin a task; the one before it must have ended."""
+        assert self.task is None
+        pipe = self._running()
+        self.task = task
+        pipe.send_bytes(pickle.dumps((task.function, task.arguments), protocol=5))
+
+    def messages(self) -> list[Message]:
+        """What was said since it was asked last; with a result or an error the task has ended."""
+        found: list[Message] = []
+        if self.task is None or self.pipe is None:
+            return found
+        try:
+            while self.pipe.poll():
+                kind, value = pickle.loads(self.pipe.recv_bytes())
+                found.append(Message(kind, value))
+                if kind != "progress":
+                    self.task = None
+                    return found
+        except (EOFError, OSError):
+            self.close()
+            found.append(Message("error", "the work ended before it was done, perhaps for want of memory."))
+        return found
+
+    def cancel(self) -> None:
+        """End the work at once, whatever it is doing."""
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
+        self.task = None
+        if self.process is not None:
+            self.process.kill()
+            self.process.join(5)
+        if self.pipe is not None:
+            self.pipe.close()
+        self.process = self.pipe = None
+
+    def warm(self) -> None:
+        """Start the process before there is work, so that the first task need not wait for it."""
+        self._running()
+
+    def _running(self) -> Connection:
+        if self.process is None or not self.process.is_alive() or self.pipe is None:
+            self.close()
+            context = multiprocessing.get_context("spawn")
+            self.pipe, other = context.Pipe()
+            self.process = context.Process(target=serve, args=(other,), daemon=True)
+            self.process.start()
+            other.close()
+        return self.pipe
+
+
+def serve(pipe: Connection) -> None:
+    """What the process does: one task after the other until nobody listens."""
+    import signal
+
+    # Ctrl-C in the terminal is for the app, which ends this process itself.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _warm_up()
+    with suppress(EOFError, OSError, KeyboardInterrupt):
+        while True:
+            function, arguments = pickle.loads(pipe.recv_bytes())
+            pipe.send_bytes(pickle.dumps(_done(function, arguments, pipe), protocol=5))
+
+
+def _warm_up() -> None:
+    import tacita.assessment.assess
+    import tacita.comparison.compare
+    import tacita.release.plan  # noqa: F401
+
+
+def _done(function: Callable[..., Any], arguments: tuple[Any, ...], pipe: Connection) -> tuple[str, Any]:
+    import warnings
+
+    def progress(done: float, what: str) -> None:
+        pipe.send_bytes(pickle.dumps(("progress", (float(done), what))))
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return "result", function(*arguments, progress=progress)
+    except TacitaError as error:
+        return "error", str(error)
+    except MemoryError:
+        return "error", "this needs more memory than there is; try a smaller file or fewer variables."
+    except Exception as error:
+        # What libraries say may quote cells of the data.
+        return "error", f"this did not work ({type(error).__name__}); it is a fault of the program, not of the file."
