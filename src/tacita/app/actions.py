@@ -46,16 +46,26 @@ def hush(desk: Desk, fields: Mapping[str, Any]) -> None:
 
 
 Action = Callable[[Desk, Mapping[str, Any]], None]
-ACTIONS: dict[str, Action] = {"page": go, "undo": undo, "redo": redo, "cancel": cancel, "retry": retry, "hush": hush}
-for _page in PAGES.values():
-    ACTIONS |= _page.ACTIONS
+EVERYWHERE: dict[str, Action] = {
+    "page": go,
+    "undo": undo,
+    "redo": redo,
+    "cancel": cancel,
+    "retry": retry,
+    "hush": hush,
+}
+
+
+def every_action() -> dict[str, Action]:
+    """What can be done, by name."""
+    return {**EVERYWHERE, **{name: action for page in PAGES.values() for name, action in page.ACTIONS.items()}}
 
 
 def act(desk: Desk, name: str, fields: Mapping[str, Any]) -> None:
     """Do something by its name."""
     desk.notice = ("", "")
     try:
-        ACTIONS[name](desk, fields)
+        every_action()[name](desk, fields)
     except TacitaError as error:
         desk.say(str(error), "error")
     except Exception as error:

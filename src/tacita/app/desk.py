@@ -101,9 +101,7 @@ class Desk:
         """The release, once it was compared with its original."""
         if not self.draft.ready:
             return None
-        found: Release | None = self.known(
-            "compared:" + self.draft.key(self.draft.steps if steps is None else steps)
-        )
+        found: Release | None = self.known("compared:" + self.draft.key(self.draft.steps if steps is None else steps))
         return found
 
     def standing(self, steps: tuple[Step, ...]) -> Standing | None:

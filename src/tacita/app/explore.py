@@ -137,5 +137,5 @@ def _summary(values: Floats, weights: Floats) -> tuple[float, ...]:
     spread = float(np.sqrt(((values - mean) ** 2 * weights).sum() / total))
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weights[order]) / total
-    quantiles = (float(values[order][min(np.searchsorted(below, q), len(values) - 1)]) for q in (0.05, 0.5, 0.95))
+    quantiles = (float(values[order][min(int(np.searchsorted(below, q)), len(values) - 1)]) for q in (0.05, 0.5, 0.95))
     return (mean, spread, *quantiles)

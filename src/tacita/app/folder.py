@@ -10,8 +10,6 @@ import shutil
 import tempfile
 from pathlib import Path
 
-
-
 PREFIX = "tacita-app-"
 
 

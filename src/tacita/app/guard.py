@@ -15,8 +15,8 @@ COOKIE = "tacita_token"
 HOSTS = ("127.0.0.1", "localhost")
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; form-action 'self'; "
-    "base-uri 'none'"
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; "
+    "form-action 'self'; base-uri 'none'"
 )
 """The browser itself refuses any other connection; Vega compiles its expressions, hence unsafe-eval."""
 HEADERS = (

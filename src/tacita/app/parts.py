@@ -47,14 +47,23 @@ def submit(words: str, kind: str = "primary") -> Tag:
 
 
 def select(
-    name: str, choices: Mapping[str, str], chosen: str | None, *, label: str, act: str = "", place: str = "", **more: Any
+    name: str,
+    choices: Mapping[str, str],
+    chosen: str | None,
+    *,
+    label: str,
+    act: str = "",
+    place: str = "",
+    **more: Any,
 ) -> Tag:
     """A list to choose from, under its label; with `act` the choice itself does something."""
     identity = "s-" + _plain(f"{act}-{name}-{place}")
     own: dict[str, Any] = {"data-change": act} if act else {}
     options = [tags.option(words, {"value": value}, **_selected(value == chosen)) for value, words in choices.items()]
     return tags.label(
-        tags.span(label, class_="name"), tags.select(*options, {"name": name, "id": identity, **own}, **more), class_="field"
+        tags.span(label, class_="name"),
+        tags.select(*options, {"name": name, "id": identity, **own}, **more),
+        class_="field",
     )
 
 
@@ -67,7 +76,10 @@ def text_field(name: str, label: str, value: Any = "", *, kind: str = "text", hi
     note = tags.small(hint) if hint else None
     shown = "" if value is None else str(value)
     return tags.label(
-        tags.span(label, class_="name"), tags.input({"name": name, "value": shown, "type": kind, **more}), note, class_="field"
+        tags.span(label, class_="name"),
+        tags.input({"name": name, "value": shown, "type": kind, **more}),
+        note,
+        class_="field",
     )
 
 
@@ -107,14 +119,19 @@ def table_of(table: Table, *, most: int = MOST_ROWS, fold: str = "") -> Tag:
     """A table of figures; behind a fold with that title if one is given."""
     head = tags.tr(*(tags.th(name, scope="col", class_=_side(at)) for at, name in enumerate(table.columns)))
     body = [
-        tags.tr(*(tags.td(cell_text(cell), class_=_side(at)) for at, cell in enumerate(row))) for row in table.rows[:most]
+        tags.tr(*(tags.td(cell_text(cell), class_=_side(at)) for at, cell in enumerate(row)))
+        for row in table.rows[:most]
     ]
     more = tags.p(f"{len(table.rows) - most:,} more rows.", class_="quiet") if len(table.rows) > most else None
     caption = tags.caption(table.title) if table.title and not fold else None
     whole = tags.div(
-        tags.table(caption, tags.thead(head), tags.tbody(*body)), more, class_="wide", tabindex="0", role="region",
+        tags.table(caption, tags.thead(head), tags.tbody(*body)),
+        more,
+        class_="wide",
+        tabindex="0",
+        role="region",
         **{"aria-label": table.title or "table"},
-    )  # fmt: skip
+    )
     return folded(fold, whole) if fold else whole
 
 
@@ -157,7 +174,9 @@ def _rows(spec: Mapping[str, Any]) -> Iterable[Sequence[Mapping[str, Any]]]:
 
 def _as_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     names = list(dict.fromkeys(key for row in rows[:100] for key in row))
-    return Table(tuple(each.replace("_", " ") for each in names), tuple(tuple(row.get(n) for n in names) for row in rows))
+    return Table(
+        tuple(each.replace("_", " ") for each in names), tuple(tuple(row.get(n) for n in names) for row in rows)
+    )
 
 
 def result_text(result: Result) -> TagList:
@@ -176,7 +195,11 @@ def result_text(result: Result) -> TagList:
 
 def verdict_word(word: str) -> Tag:
     """A verdict: sign, word and colour."""
-    return tags.span(tags.span(SIGNS.get(word, "?"), class_="sign", **{"aria-hidden": "true"}), word, class_=f"badge {KINDS.get(word, 'open')}")
+    return tags.span(
+        tags.span(SIGNS.get(word, "?"), class_="sign", **{"aria-hidden": "true"}),
+        word,
+        class_=f"badge {KINDS.get(word, 'open')}",
+    )
 
 
 def note(text: str, kind: str = "quiet") -> Tag:

@@ -29,10 +29,13 @@ PRESETS = {
         "Secure use", "It stays in the safe centre, results are checked.", Policy(k=2, risk=0.5, rate=0.01)
     ),
     "netherlands": Preset(
-        "Statistics Netherlands", "Every combination of up to three keys is common enough, by records alone.",
-        Policy(k=None, risk=None, rate=None, limits={"unsafe_combinations": {"limit": 0, "threshold": 5, "largest": 3}}),
+        "Statistics Netherlands",
+        "Every combination of up to three keys is common enough, by records alone.",
+        Policy(
+            k=None, risk=None, rate=None, limits={"unsafe_combinations": {"limit": 0, "threshold": 5, "largest": 3}}
+        ),
     ),
-}  # fmt: skip
+}
 
 
 def differing(policy: Policy, preset: Policy) -> tuple[str, ...]:

@@ -30,9 +30,15 @@ def project_text(draft: Draft) -> str:
         "reasons": dict(draft.reasons),
     }
     project = Project(
-        data=draft.path, reading=draft.reading, variables=draft.variables, scenario=draft.scenario, policy=draft.policy,
-        plan=draft.plan, formats=("csv",), app=kept,
-    )  # fmt: skip
+        data=draft.path,
+        reading=draft.reading,
+        variables=draft.variables,
+        scenario=draft.scenario,
+        policy=draft.policy,
+        plan=draft.plan,
+        formats=("csv",),
+        app=kept,
+    )
     return NOTE + project.to_toml()
 
 
@@ -56,11 +62,20 @@ def restored(path: Path) -> Draft:
     data = project.data if project.data.startswith("demo:") else str((project.home / project.data).resolve())
     reading = {name: str(project.home / each) if name == "catalog" else each for name, each in project.reading.items()}
     roles = {name: getattr(project.scenario, name) for name in project.scenario.to_dict()}
-    entries = _entries(kept["steps"]) if "steps" in kept else tuple(Entry(each) for each in Plan(project.plan.steps).steps)
+    entries = (
+        _entries(kept["steps"]) if "steps" in kept else tuple(Entry(each) for each in Plan(project.plan.steps).steps)
+    )
     fresh = Draft(
-        name=str(kept.get("name") or Path(data).name), path=data, reading=reading, variables=project.variables, roles=roles,
-        policy=project.policy, preset=str(kept.get("preset", "default")), reasons=dict(kept.get("reasons", {})),
-        entries=entries, saved={name: _entries(tables) for name, tables in dict(kept.get("saved", {})).items()},
-    )  # fmt: skip
+        name=str(kept.get("name") or Path(data).name),
+        path=data,
+        reading=reading,
+        variables=project.variables,
+        roles=roles,
+        policy=project.policy,
+        preset=str(kept.get("preset", "default")),
+        reasons=dict(kept.get("reasons", {})),
+        entries=entries,
+        saved={name: _entries(tables) for name, tables in dict(kept.get("saved", {})).items()},
+    )
     seed = kept.get("seed")
     return replace(fresh, seed=int(str(seed), 16)) if seed else fresh

@@ -23,9 +23,11 @@ import tacita as tc
 def script(draft: Draft, out: str = "released.csv") -> str:
     """The script of a draft; running it writes the released data as CSV."""
     lines = [HEAD.format(name=draft.name)]
-    outside = sorted({(type(each.step).__module__, type(each.step).__name__) for each in draft.entries if not _own(each.step)})
+    outside = sorted(
+        {(type(each.step).__module__, type(each.step).__name__) for each in draft.entries if not _own(each.step)}
+    )
     lines += [f"from {module} import {name}" for module, name in outside]
-    lines += ["" if outside else "", f"data = {_reading(draft)}"]
+    lines += ["", f"data = {_reading(draft)}"]
     if draft.variables:
         said = ",\n".join(f"    {name!r}: {_variable(each)}" for name, each in draft.variables.items())
         lines.append(f"data = data.with_declared({{\n{said},\n}})")
@@ -45,7 +47,10 @@ def script(draft: Draft, out: str = "released.csv") -> str:
 def _reading(draft: Draft) -> str:
     if draft.path.startswith("demo:"):
         # The same surveys as the app's.
-        surveys = {"household": "household_survey(1000, population=100_000, seed=1)", "business": "business_survey(300, seed=1)"}
+        surveys = {
+            "household": "household_survey(1000, population=100_000, seed=1)",
+            "business": "business_survey(300, seed=1)",
+        }
         return f"tc.{surveys[draft.path.removeprefix('demo:')]}.data"
     options = "".join(f", {name}={value!r}" for name, value in draft.reading.items())
     return f"tc.read({draft.path!r}{options})"
@@ -79,5 +84,3 @@ def _variable(variable: Variable) -> str:
     said = {each.name: getattr(variable, each.name) for each in fields(variable)}
     words = ", ".join(f"{name}={value!r}" for name, value in said.items() if value != getattr(usual, name))
     return f"tc.Variable({words})"
-
-

@@ -36,7 +36,9 @@ def serve(
             if file is not None:
                 begin_to_open(desk, str(file.resolve()), name=file.name)
             inner = Guard(Files(desk, own, shiny_app(desk)), token, number)
-            config = uvicorn.Config(inner, log_level="error", access_log=False, ws="websockets-sansio", server_header=False)
+            config = uvicorn.Config(
+                inner, log_level="error", access_log=False, ws="websockets-sansio", server_header=False
+            )
             say(f"The app is at {address}\nIt listens to this computer alone; end it with Ctrl-C.")
             if open_browser:
                 webbrowser.open(address)

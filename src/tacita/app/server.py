@@ -46,7 +46,7 @@ def shiny_app(desk: Desk) -> App:
             fresh = {place: text for place, text in made.items() if sent.get(place) != text}
             if fresh:
                 sent.update(fresh)
-                await session.send_custom_message("fragments", fresh)
+                await session.send_custom_message("fragments", dict[str, object](fresh))
 
         @reactive.effect
         async def _beat() -> None:

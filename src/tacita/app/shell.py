@@ -19,11 +19,12 @@ def skeleton() -> Tag:
     """The page as it is before anything is known of a file."""
     tabs = [
         tags.button(
-            tags.span(str(at), class_="number", **{"aria-hidden": "true"}), name.title(),
+            tags.span(str(at), class_="number", **{"aria-hidden": "true"}),
+            name.title(),
             {"data-act": "page", "data-fields": f'{{"page": "{name}"}}', "id": f"tab-{name}", "type": "button"},
         )
         for at, name in enumerate(PAGES, start=1)
-    ]  # fmt: skip
+    ]
     colours = tags.button("◐", id="colours", type="button", title="Light or dark", **{"aria-label": "Light or dark"})
     return tags.html(
         tags.head(
@@ -39,27 +40,38 @@ def skeleton() -> Tag:
             tags.a("To the page", href="#page", class_="skip"),
             tags.header(
                 tags.div(
-                    tags.span("Tacita", class_="brand"), tags.nav(*tabs, **{"aria-label": "Pages"}),
-                    tags.div(id="history", class_="row"), colours, class_="bar",
+                    tags.span("Tacita", class_="brand"),
+                    tags.nav(*tabs, **{"aria-label": "Pages"}),
+                    tags.div(id="history", class_="row"),
+                    colours,
+                    class_="bar",
                 ),
                 tags.div(id="standing"),
                 tags.div(id="working", role="status", **{"aria-live": "polite"}),
                 id="top",
             ),
             tags.main(
-                tags.h1("Tacita", id="title", class_="unseen"), tags.div(id="notice", role="status", **{"aria-live": "polite"}),
-                *(tags.div(id=place) for place in PLACES), id="page", tabindex="-1",
+                tags.h1("Tacita", id="title", class_="unseen"),
+                tags.div(id="notice", role="status", **{"aria-live": "polite"}),
+                *(tags.div(id=place) for place in PLACES),
+                id="page",
+                tabindex="-1",
             ),
         ),
         lang="en",
-    )  # fmt: skip
+    )
 
 
 def fragments(desk: Desk) -> dict[str, str]:
     """Every piece of the window as HTML, by its place."""
     desk.wishes = []
     page = desk.view.get("page", "data")
-    made: dict[str, Any] = {"standing": header(desk), "working": working(desk), "history": history(desk), "notice": notice(desk)}
+    made: dict[str, Any] = {
+        "standing": header(desk),
+        "working": working(desk),
+        "history": history(desk),
+        "notice": notice(desk),
+    }
     made |= PAGES[page].fragments(desk)
     found = {place: "" if each is None else str(each) for place, each in made.items()}
     return {**found, "title": page.title(), "current": page}
@@ -79,7 +91,9 @@ def header(desk: Desk) -> Tag | None:
         for place, each in enumerate(now.figures)
     ]
     why = tags.span(now.why or "every limit of the policy is kept", class_="why", title=now.why)
-    return tags.div(tags.div(parts.verdict_word(now.verdict), why, class_="verdict"), tags.dl(*shown), class_="standing")
+    return tags.div(
+        tags.div(parts.verdict_word(now.verdict), why, class_="verdict"), tags.dl(*shown), class_="standing"
+    )
 
 
 def _at(standing: Standing | None, place: int) -> Measured | None:
@@ -106,8 +120,11 @@ def working(desk: Desk) -> Tag | None:
     task = desk.worker.task
     if task is None:
         if any(why == "cancelled" for why in desk.failures.values()):
-            return tags.div(tags.span("Some work was cancelled."), parts.button("retry", "Do it after all", kind="quiet"),
-                            class_="working")  # fmt: skip
+            return tags.div(
+                tags.span("Some work was cancelled."),
+                parts.button("retry", "Do it after all", kind="quiet"),
+                class_="working",
+            )
         return None
     done, what = desk.progress
     words = task.words if what in ("", task.words) else f"{task.words}: {what.replace('_', ' ')}"
@@ -127,4 +144,10 @@ def history(desk: Desk) -> Any:
 def notice(desk: Desk) -> Tag | None:
     """The last message."""
     kind, words = desk.notice
-    return tags.div(tags.span(words), parts.button("hush", "×", kind="icon", title="Close the message"), class_=f"notice {kind}") if words else None
+    return (
+        tags.div(
+            tags.span(words), parts.button("hush", "×", kind="icon", title="Close the message"), class_=f"notice {kind}"
+        )
+        if words
+        else None
+    )

@@ -1,4 +1,4 @@
-"""Where a file stands: the few figures that stay in sight, and how they changed since the original and the last step."""
+"""Where a file stands: the few figures that stay in sight, and how they changed since an earlier state."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import NamedTuple
 from tacita.measures import find
 from tacita.release.release import Release
 from tacita.result import number, percent, summary
+
 
 class Measured(NamedTuple):
     """A figure of the header."""
@@ -59,13 +60,20 @@ def standing(release: Release, *, compared: bool) -> Standing:
     k = "k" if not profile.sets or profile.main.k is None else f"k = {profile.main.k}"
     figures = (
         Measured(f"records violating {k}", violating, False, "Records whose key fewer than k records share."),
-        Measured("expected re-identifications", expected, False, "How many records an intruder with a register of the "
-                 "population is expected to recognise rightly."),
-        Measured("external risk", risk, True, "Share of the records of the original that an intruder who knows "
-                 "all of it finds rightly in the release."),
-        Measured("loss", loss, True, "Share of what the values said that is gone: 0 % nothing, 100 % "
-                 "everything."),
-    )  # fmt: skip
+        Measured(
+            "expected re-identifications",
+            expected,
+            False,
+            "How many records an intruder with a register of the population is expected to recognise rightly.",
+        ),
+        Measured(
+            "external risk",
+            risk,
+            True,
+            "Share of the records of the original that an intruder who knows all of it finds rightly in the release.",
+        ),
+        Measured("loss", loss, True, "Share of what the values said that is gone: 0 % nothing, 100 % everything."),
+    )
     return Standing(verdict.removesuffix(" under this policy"), why.strip(), figures)
 
 

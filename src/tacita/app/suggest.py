@@ -17,11 +17,13 @@ HOUSEHOLD = r"(.* )?(household|hhid|hid|hh|haushalt)( (id|no|nr|number))?|family
 PERSON = r"(.* )?(person|pid|respondent|individual|firm|enterprise|company|unit)( (id|no|nr|number))?"
 VISIBLE = (
     r"region|nuts|district|county|province|state|municipality|city|area|sex|gender|age|birth|citizenship|nationality|"
-    r"country|marital|civil|status|education|occupation|profession|isco|industry|nace|sector|branch|activity|size class|"
-    r"legal form|household size|size|children|language|religion|ethnic|ethnicity|race|tenure|dwelling|group"
+    r"country|marital|civil|status|education|occupation|profession|isco|industry|nace|sector|branch|activity|"
+    r"size class|legal form|household size|size|children|language|religion|ethnic|ethnicity|race|tenure|dwelling|group"
 )
 """Words of what others see or know of a person or a firm: what an intruder may know."""
-AMOUNTS = r"turnover|employees|revenue|sales|assets|exports|imports|expenditure|investment|production|area|livestock|staff"
+AMOUNTS = (
+    r"turnover|employees|revenue|sales|assets|exports|imports|expenditure|investment|production|area|livestock|staff"
+)
 """Words of amounts of firms that others know about."""
 SENSITIVE = (
     r"income|wage|salary|earnings|debt|wealth|savings|benefit|health|illness|disease|disability|diagnosis|drug|crime|"

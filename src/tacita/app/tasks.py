@@ -60,8 +60,10 @@ def measured(name: str, release: Release, options: dict[str, Any], progress: Pro
     return own.function(release.original, release, release.scenario, **given, progress=progress)
 
 
-def threshold_preview(data: Data, scenario: Scenario, policy: Policy, risk: float, seed: int, progress: Progress) -> Any:
-    """What suppression down to a risk would do: cells blanked by variable, and the expected re-identifications after."""
+def threshold_preview(
+    data: Data, scenario: Scenario, policy: Policy, risk: float, seed: int, progress: Progress
+) -> Any:
+    """What suppression down to a risk would do: cells blanked by variable, expected re-identifications after."""
     from tacita.assessment.assess import assess
     from tacita.protect.suppress.suppress import Suppress
 

@@ -12,22 +12,26 @@ from tacita.app import charts, forms, parts, tasks
 from tacita.app.desk import Desk
 from tacita.app.presets import PRESETS
 from tacita.app.worker import Task
-from tacita.comparison.comparison import OF_BOTH_FILES
 from tacita.release.release import Release
 from tacita.result import Table
 
 FIGURES = {
-    "before_after_density": "Densities of numbers", "before_after_bars": "Bars of categories",
-    "before_after_boxes": "Boxplots", "before_after_mosaic": "Mosaic of two variables",
-    "before_after_correlations": "Correlations", "before_after_lorenz": "Lorenz curves",
-}  # fmt: skip
+    "before_after_density": "Densities of numbers",
+    "before_after_bars": "Bars of categories",
+    "before_after_boxes": "Boxplots",
+    "before_after_mosaic": "Mosaic of two variables",
+    "before_after_correlations": "Correlations",
+    "before_after_lorenz": "Lorenz curves",
+}
 NOW = "the steps as they are now"
 
 
 def fragments(desk: Desk) -> dict[str, Any]:
     """The pieces of the page."""
     if not desk.draft.ready:
-        said = parts.card("Compare", parts.note("Give at least one variable the role of a key first, on the page Scenario."))
+        said = parts.card(
+            "Compare", parts.note("Give at least one variable the role of a key first, on the page Scenario.")
+        )
         return {"first": said, "second": None, "third": None}
     release = _chosen(desk)
     if release is None:
@@ -60,17 +64,23 @@ def _plot(desk: Desk, release: Release) -> Any:
     controls = _controls(desk, release, kind, options, by, numeric)
     if result is None:
         why = desk.failures.get(key)
-        return parts.card("Confidentiality plot", controls, parts.note(why, "error") if why else parts.note("measuring …"))
+        return parts.card(
+            "Confidentiality plot", controls, parts.note(why, "error") if why else parts.note("measuring …")
+        )
     drawing = {"by": "stratum"} if by and kind == "confidentiality" else {"table": True}
     task = Task(f"figure:{key}:{by}", "drawing", tasks.figure, (result, None, drawing))
     desk.view["plotted"] = key
     words = f"Confidentiality plot. {result.headline}"
     drawn = parts.figure(desk.get(task), words, name="confidentiality", brush="" if by else "confidentiality")
     return parts.card(
-        "Confidentiality plot", controls, tags.p(result.headline, class_="headline"), drawn, _marked(desk, result),
-        lead="Each record by how many originals look like it (across) and how far it was moved (upwards). Drag over the plot "
-        "to mark records; the table lists the unsafe ones among them.",
-    )  # fmt: skip
+        "Confidentiality plot",
+        controls,
+        tags.p(result.headline, class_="headline"),
+        drawn,
+        _marked(desk, result),
+        lead="Each record by how many originals look like it (across) and how far it was moved (upwards). Drag over the "
+        "plot to mark records; the table lists the unsafe ones among them.",
+    )
 
 
 def _key(desk: Desk) -> str:
@@ -88,23 +98,43 @@ def _controls(desk: Desk, release: Release, kind: str, options: Mapping[str, Any
     keys = release.scenario.numeric_keys if kind == "confidentiality" else release.scenario.all_keys
     fields = [parts.chips("keys", keys, options.get("keys", ()), label="Key set", hint="None: all of them.")]
     limits = release.policy
-    fields.append(parts.text_field("k", "k: neighbours", options.get("k", ""), kind="number", placeholder=str(limits.neighbours)))
+    fields.append(
+        parts.text_field("k", "k: neighbours", options.get("k", ""), kind="number", placeholder=str(limits.neighbours))
+    )
     if kind == "confidentiality":
         fields += [
-            parts.text_field("r", "r: perturbation", options.get("r", ""), kind="number", step="any",
-                             placeholder=str(limits.perturbation)),
-            parts.text_field("alpha", "alpha", options.get("alpha", ""), kind="number", step="any", placeholder="0.05",
-                             hint="Share of wrong pairs that count as neighbours."),
+            parts.text_field(
+                "r",
+                "r: perturbation",
+                options.get("r", ""),
+                kind="number",
+                step="any",
+                placeholder=str(limits.perturbation),
+            ),
+            parts.text_field(
+                "alpha",
+                "alpha",
+                options.get("alpha", ""),
+                kind="number",
+                step="any",
+                placeholder="0.05",
+                hint="Share of wrong pairs that count as neighbours.",
+            ),
             parts.chips("strata", release.scenario.strata or (), options.get("strata", ()), label="Stratum"),
             parts.check_field("by", "a panel for each stratum", bool(by)),
-        ]  # fmt: skip
+        ]
     return tags.div(
-        tags.div(parts.select("plan", plans, desk.view.get("plan", NOW), label="Plan", act="choose_plan"),
-                 parts.select("kind", kinds, kind, label="Plot of", act="choose_plot"), class_="row"),
-        parts.folded("Key set, limits, alpha, stratum",
-                     parts.form("plot", tags.div(*fields, class_="fields"), parts.submit("Draw"), kind_of=kind),
-                     opened=bool(options)),
-    )  # fmt: skip
+        tags.div(
+            parts.select("plan", plans, desk.view.get("plan", NOW), label="Plan", act="choose_plan"),
+            parts.select("kind", kinds, kind, label="Plot of", act="choose_plot"),
+            class_="row",
+        ),
+        parts.folded(
+            "Key set, limits, alpha, stratum",
+            parts.form("plot", tags.div(*fields, class_="fields"), parts.submit("Draw"), kind_of=kind),
+            opened=bool(options),
+        ),
+    )
 
 
 def points(result: Any) -> tuple[Any, Any]:
@@ -119,17 +149,21 @@ def inside(result: Any, box: Mapping[str, Any]) -> Any:
     across, upwards = points(result)
     low, high = (float(each) for each in box["across"])
     bottom, top = (float(each) for each in box["upwards"])
-    chosen = (across >= low) & (across <= high) & (upwards >= bottom) & ((upwards <= top) | (top >= box.get("top", np.inf)))
+    chosen = (
+        (across >= low) & (across <= high) & (upwards >= bottom) & ((upwards <= top) | (top >= box.get("top", np.inf)))
+    )
     return np.asarray(result.record)[chosen], np.asarray(result.record)[chosen & np.asarray(result.unsafe)]
 
 
 def _marked(desk: Desk, result: Any) -> Any:
     """What was marked, and what can be done with it; fields for those who do not drag."""
-    across, upwards = points(result)
+    _, upwards = points(result)
     finite = upwards[np.isfinite(upwards)]
     fields = tags.div(
         parts.text_field("low", "From", "0", kind="number", step="any"),
-        parts.text_field("high", "to … records that look like it", f"{max(result.limits.k - 1, 0)}", kind="number", step="any"),
+        parts.text_field(
+            "high", "to … records that look like it", f"{max(result.limits.k - 1, 0)}", kind="number", step="any"
+        ),
         parts.text_field("bottom", "Moved from", "0", kind="number", step="any"),
         parts.text_field("top", "to", f"{float(finite.max(initial=0.0)):.4g}", kind="number", step="any"),
         class_="fields",
@@ -142,14 +176,25 @@ def _marked(desk: Desk, result: Any) -> Any:
     return tags.div(
         tags.p(f"{len(every):,} records are marked, {len(unsafe):,} of them unsafe.", id="marked", class_="headline"),
         tags.div(
-            parts.button("use_marked", f"Protect the {len(unsafe):,} unsafe ones in the next step", kind="primary",
-                         which="unsafe", disabled=not len(unsafe)),
-            parts.button("use_marked", f"All {len(every):,}", kind="quiet", which="all", disabled=not len(every),
-                         title="Protect all marked records in the next step"),
+            parts.button(
+                "use_marked",
+                f"Protect the {len(unsafe):,} unsafe ones in the next step",
+                kind="primary",
+                which="unsafe",
+                disabled=not len(unsafe),
+            ),
+            parts.button(
+                "use_marked",
+                f"All {len(every):,}",
+                kind="quiet",
+                which="all",
+                disabled=not len(every),
+                title="Protect all marked records in the next step",
+            ),
             class_="row",
         ),
         by_hand,
-    )  # fmt: skip
+    )
 
 
 # Plans and policies side by side.
@@ -164,24 +209,44 @@ def _map(desk: Desk) -> Any:
             waiting += 1
             continue
         rows.append((name, stands.verdict, len(steps), *(each.text for each in stands.figures)))
-        points_.append({"plan": name, "external risk": known["external risk"].value, "loss": known["loss"].value,
-                        "verdict": "SAFE" if stands.verdict == "SAFE" else "NOT SAFE"})  # fmt: skip
+        points_.append(
+            {
+                "plan": name,
+                "external risk": known["external risk"].value,
+                "loss": known["loss"].value,
+                "verdict": "SAFE" if stands.verdict == "SAFE" else "NOT SAFE",
+            }
+        )
     heads = ("plan", "verdict", "steps", "records violating k", "expected re-identifications", "external risk", "loss")
-    drawn = parts.figure(charts.risk_utility(points_), "Plans by risk and loss: squares keep the policy, crosses do not; lower "
-                         "and further left is better.", name="map") if points_ else None  # fmt: skip
+    drawn = (
+        parts.figure(
+            charts.risk_utility(points_),
+            "Plans by risk and loss: squares keep the policy, crosses do not; lower and further left is better.",
+            name="map",
+        )
+        if points_
+        else None
+    )
     still = parts.note(f"{waiting} more to be compared …") if waiting else None
     return parts.card(
-        "Plans side by side", drawn, parts.table_of(Table(heads, tuple(rows))) if rows else None, still, _back(desk), _policies(desk),
+        "Plans side by side",
+        drawn,
+        parts.table_of(Table(heads, tuple(rows))) if rows else None,
+        still,
+        _back(desk),
+        _policies(desk),
         lead="Keep a plan on the page Protect, change the steps, and see both here.",
-    )  # fmt: skip
+    )
 
 
 def _back(desk: Desk) -> Any:
     """One click back to a plan that was set aside."""
     if not desk.draft.saved:
         return None
-    return tags.div(*(parts.button("take_plan", f"Go on with {name}", kind="quiet", name=name) for name in desk.draft.saved),
-                    class_="row")  # fmt: skip
+    return tags.div(
+        *(parts.button("take_plan", f"Go on with {name}", kind="quiet", name=name) for name in desk.draft.saved),
+        class_="row",
+    )
 
 
 def _policies(desk: Desk) -> Any:
@@ -211,11 +276,24 @@ def _before_after(desk: Desk, release: Release) -> Any:
     columns = [each for each in release.data.columns if each in release.original.columns]
     controls = tags.div(
         parts.select("figure", FIGURES, name, label="Figure", act="choose_figure"),
-        parts.form("figure_of", parts.chips("variables", columns, given.get("variables", ()), label="Variables",
-                   hint="None: the keys and what is sensitive."), parts.submit("Draw", "quiet")),
-    )  # fmt: skip
+        parts.form(
+            "figure_of",
+            parts.chips(
+                "variables",
+                columns,
+                given.get("variables", ()),
+                label="Variables",
+                hint="None: the keys and what is sensitive.",
+            ),
+            parts.submit("Draw", "quiet"),
+        ),
+    )
     why = desk.failures.get(key)
-    drawn = parts.note(why, "error") if why else parts.figure(spec, f"{FIGURES[name]}, before and after.", name="before-after")
+    drawn = (
+        parts.note(why, "error")
+        if why
+        else parts.figure(spec, f"{FIGURES[name]}, before and after.", name="before-after")
+    )
     tables = TagList(*(parts.table_of(each, fold=each.title) for each in comparison.tables()))
     return parts.card("Before and after", controls, drawn, tables)
 
@@ -291,8 +369,14 @@ def figure_of(desk: Desk, fields: Mapping[str, Any]) -> None:
 
 
 ACTIONS = {
-    "choose_plan": choose_plan, "choose_plot": choose_plot, "plot": plot, "brush": brush, "mark": mark,
-    "use_marked": use_marked, "take_plan": take_plan, "judge_all": judge_all, "choose_figure": choose_figure,
+    "choose_plan": choose_plan,
+    "choose_plot": choose_plot,
+    "plot": plot,
+    "brush": brush,
+    "mark": mark,
+    "use_marked": use_marked,
+    "take_plan": take_plan,
+    "judge_all": judge_all,
+    "choose_figure": choose_figure,
     "figure_of": figure_of,
-}  # fmt: skip
-assert set(FIGURES) == set(OF_BOTH_FILES)
+}

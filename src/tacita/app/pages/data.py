@@ -19,8 +19,14 @@ from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.random import fresh_seed
 
-SCALE_WORDS = {"": "as the values say", "nominal": "nominal: categories", "ordinal": "ordinal: categories in order",
-               "numeric": "numeric: amounts"}  # fmt: skip
+SCALE_WORDS = {
+    "": "as the values say",
+    "nominal": "nominal: categories",
+    "ordinal": "ordinal: categories in order",
+    "numeric": "numeric: amounts",
+}
+MOST_SHOWN = 40
+"""Categories that so many records have of their own are counted, not drawn."""
 FORMATS = "SPSS .sav, Stata .dta, SAS .sas7bdat and .xpt, CSV and text, Excel, Parquet, Arrow"
 
 
@@ -39,8 +45,13 @@ def welcome(desk: Desk) -> Any:
         parts.button("demo", words, kind="quiet", which=which)
         for which, words in {"household": "Demo: a household survey", "business": "Demo: a business survey"}.items()
     ]
-    path = parts.text_field("path", "Or write its path", "", placeholder="/data/survey.sav",
-                            hint="It is read where it lies. " + FORMATS + "; or a project file of the app.")  # fmt: skip
+    path = parts.text_field(
+        "path",
+        "Or write its path",
+        "",
+        placeholder="/data/survey.sav",
+        hint="It is read where it lies. " + FORMATS + "; or a project file of the app.",
+    )
     how = parts.folded(
         "How a text file is read",
         tags.div(
@@ -52,9 +63,11 @@ def welcome(desk: Desk) -> Any:
         ),
     )
     upload = tags.label(
-        tags.span("Choose a file", class_="name"), tags.input(type="file", id="upload"), tags.small("", id="upload-said"),
+        tags.span("Choose a file", class_="name"),
+        tags.input(type="file", id="upload"),
+        tags.small("", id="upload-said"),
         class_="field drop",
-    )  # fmt: skip
+    )
     return parts.card(
         "Open a file",
         *failed,
@@ -70,17 +83,28 @@ def _variables(desk: Desk) -> Any:
     draft = desk.draft
     rows = [_row(desk, name) for name in draft.data.columns]
     heads = ("variable", "label", "scale", "different", "missing", "role")
-    head = tags.tr(*(tags.th(each, scope="col", class_="n" if each in ("different", "missing") else "") for each in heads))
-    listing = tags.div(tags.table(tags.thead(head), tags.tbody(*rows)), class_="wide tall", tabindex="0", role="region",
-                       **{"aria-label": "variables of the file"})  # fmt: skip
+    head = tags.tr(
+        *(tags.th(each, scope="col", class_="n" if each in ("different", "missing") else "") for each in heads)
+    )
+    listing = tags.div(
+        tags.table(tags.thead(head), tags.tbody(*rows)),
+        class_="wide tall",
+        tabindex="0",
+        role="region",
+        **{"aria-label": "variables of the file"},
+    )
     count = f"{len(draft.data):,} records, {len(draft.data.columns)} variables"
-    return parts.card(draft.name, tags.p(count, class_="headline"), listing, tags.div(
-        parts.button("close_file", "Open another file", kind="quiet"), class_="row"),
-        lead="Choose a variable to look at it and to say what is known of it.")  # fmt: skip
+    return parts.card(
+        draft.name,
+        tags.p(count, class_="headline"),
+        listing,
+        tags.div(parts.button("close_file", "Open another file", kind="quiet"), class_="row"),
+        lead="Choose a variable to look at it and to say what is known of it.",
+    )
 
 
 def _row(desk: Desk, name: str) -> Any:
-    draft, data, chosen = desk.draft, desk.draft.data, desk.view.get("variable")
+    draft, data, chosen = desk.draft, desk.draft.data, shown_variable(desk)
     known = data.variable(name)
     counts = desk.once(f"counts of {name}", data, lambda file: _counts(file, name))
     which = parts.button("choose_variable", name, kind="link", name=name)
@@ -108,23 +132,45 @@ def roles_of(draft: Draft, name: str) -> str:
     )
 
 
+def shown_variable(desk: Desk) -> str:
+    """The variable that is looked at: the one that was chosen, at first one that is no number of a record."""
+    data = desk.draft.data
+    chosen = desk.view.get("variable")
+    if chosen in data.columns:
+        return str(chosen)
+    return next((name for name in data.columns if _different(desk, name) <= len(data) / 4), data.columns[0])
+
+
+def _different(desk: Desk, name: str) -> int:
+    counted: tuple[int, int] = desk.once(f"counts of {name}", desk.draft.data, lambda file: _counts(file, name))
+    return counted[0]
+
+
 def _explore(desk: Desk) -> Any:
     draft, data = desk.draft, desk.draft.data
-    first = desk.view.get("variable") or data.columns[0]
+    first = shown_variable(desk)
     second = desk.view.get("by") or ""
     weight = draft.roles.get("weight") if desk.view.get("weighted", True) else None
     names = {name: name for name in data.columns}
     choose = tags.div(
         parts.select("name", names, first, label="Variable", act="choose_variable"),
         parts.select("by", {"": "alone", **names}, second, label="By", act="choose_by"),
-        parts.check_field("weighted", "weighted", weight is not None, act="choose_weighted") if draft.roles.get("weight") else None,
+        parts.check_field("weighted", "weighted", weight is not None, act="choose_weighted")
+        if draft.roles.get("weight")
+        else None,
         class_="row",
     )
     if second and second != first:
         table = explore.two_way(data, first, second, weight)
-        drawn = parts.figure(charts.heat(table, first, second), f"{first} by {second}: how many records or units of the "
-                             f"population there are in each combination.", name="explore")  # fmt: skip
+        drawn = parts.figure(
+            charts.heat(table, first, second),
+            f"{first} by {second}: how many records or units of the population there are in each combination.",
+            name="explore",
+        )
         return parts.card("Explore", choose, drawn, parts.table_of(table))
+    if data.scale(first) != "numeric" and _different(desk, first) > max(MOST_SHOWN, len(data) / 4):
+        said = f"{first} takes {_different(desk, first):,} different values in {len(data):,} records."
+        return parts.card("Explore", choose, parts.note(said))
     table = explore.one_way(data, first, weight)
     drawn = parts.figure(charts.bars(table, first), f"{first}: the share of the records by value.", name="explore")
     summary = explore.numbers(data, first, weight)
@@ -134,7 +180,7 @@ def _explore(desk: Desk) -> Any:
 
 def _declare(desk: Desk) -> Any:
     data = desk.draft.data
-    name = desk.view.get("variable") or data.columns[0]
+    name = shown_variable(desk)
     known = data.variable(name)
     labels = "\n".join(f"{code} = {text}" for code, text in known.value_labels.items())
     ranges = ", ".join(f"{low:g} to {high:g}" for low, high in known.missing_ranges)
@@ -143,16 +189,23 @@ def _declare(desk: Desk) -> Any:
         parts.select("scale", SCALE_WORDS, known.scale or "", label="Scale"),
         parts.text_field("missing", "Codes for missing", _codes(known.missing), hint="As -9, 99 or refused."),
         parts.text_field("ranges", "Ranges for missing", ranges, hint="As -99 to -1."),
-        parts.text_field("not_applicable", "Codes for not applicable", _codes(known.not_applicable),
-                         hint="A category of its own, as of those who were not asked."),
-        parts.text_field("order", "Order of the categories", _codes(known.order), hint="For ordinal ones, lowest first."),
+        parts.text_field(
+            "not_applicable",
+            "Codes for not applicable",
+            _codes(known.not_applicable),
+            hint="A category of its own, as of those who were not asked.",
+        ),
+        parts.text_field(
+            "order", "Order of the categories", _codes(known.order), hint="For ordinal ones, lowest first."
+        ),
         class_="fields",
-    )  # fmt: skip
+    )
     text = parts.area_field("value_labels", "Labels of the codes", labels, hint="One on each line, as 1 = male.")
     return parts.card(
-        f"What is known of {name}", parts.form("declare", fields, text, parts.submit("Keep"), variable=name),
+        f"What is known of {name}",
+        parts.form("declare", fields, text, parts.submit("Keep"), variable=name),
         lead=f"{data.scale(name)}; it came with the file, or was said here.",
-    )  # fmt: skip
+    )
 
 
 def _codes(codes: Any) -> str:
@@ -218,7 +271,11 @@ def demo_data(path: str) -> Data:
     """The survey of made-up people or firms that a path like demo:household names."""
     from tacita.data.demo.survey import business_survey, household_survey
 
-    return household_survey(1000, population=100_000, seed=1).data if path == "demo:household" else business_survey(300, seed=1).data
+    return (
+        household_survey(1000, population=100_000, seed=1).data
+        if path == "demo:household"
+        else business_survey(300, seed=1).data
+    )
 
 
 def demo(desk: Desk, fields: Mapping[str, Any]) -> None:
@@ -289,6 +346,11 @@ def _given_labels(text: Any) -> dict[Any, str]:
 
 
 ACTIONS = {
-    "open": open_file, "demo": demo, "choose_variable": choose_variable, "choose_by": choose_by,
-    "choose_weighted": choose_weighted, "close_file": close_file, "declare": declare,
-}  # fmt: skip
+    "open": open_file,
+    "demo": demo,
+    "choose_variable": choose_variable,
+    "choose_by": choose_by,
+    "choose_weighted": choose_weighted,
+    "close_file": close_file,
+    "declare": declare,
+}

@@ -15,13 +15,32 @@ from tacita.protect.steps import OWN, find_step, step_names, step_of
 from tacita.result import Table
 
 GROUPS = {
-    "Coarsen and suppress": ("recode", "suppress", "group_rare", "top_code", "bottom_code", "code_outliers", "round",
-                             "generalise", "suppress_key"),
+    "Coarsen and suppress": (
+        "recode",
+        "suppress",
+        "group_rare",
+        "top_code",
+        "bottom_code",
+        "code_outliers",
+        "round",
+        "generalise",
+        "suppress_key",
+    ),
     "Identifiers, order, records": ("remove", "new_identifiers", "random_order", "drop_records", "sample"),
-    "Perturb": ("microaggregate", "microaggregate_mixed", "noise", "pram", "rank_swap", "swap_records", "random_swap",
-                "shuffle", "mask_by_model", "synthesise"),
+    "Perturb": (
+        "microaggregate",
+        "microaggregate_mixed",
+        "noise",
+        "pram",
+        "rank_swap",
+        "swap_records",
+        "random_swap",
+        "shuffle",
+        "mask_by_model",
+        "synthesise",
+    ),
     "Weights": ("round_weights", "trim_weights", "weight_noise", "recalibrate"),
-}  # fmt: skip
+}
 """Steps by what they are for; what is in none of them, as of another package, stands under Others."""
 LISTED = 3
 """Steps of the plan from which on the trail is drawn."""
@@ -30,7 +49,9 @@ LISTED = 3
 def fragments(desk: Desk) -> dict[str, Any]:
     """The pieces of the page."""
     if not desk.draft.ready:
-        said = parts.card("Protect", parts.note("Give at least one variable the role of a key first, on the page Scenario."))
+        said = parts.card(
+            "Protect", parts.note("Give at least one variable the role of a key first, on the page Scenario.")
+        )
         return {"first": said, "second": None, "third": None}
     return {"first": _list(desk), "second": _edit(desk), "third": _trail(desk)}
 
@@ -61,19 +82,35 @@ def _entry(desk: Desk, at: int) -> Any:
     said = str(state.changes[-1]).partition(": ")[2] if state is not None else ("" if not entry.on else "to be done")
     tools = tags.div(
         parts.button("edit", "Edit", kind="quiet", title=f"Edit step {at + 1}: {label}", place=at),
-        parts.button("switch", "Switch off" if entry.on else "Switch on", kind="quiet",
-                     title=f"Switch {'off' if entry.on else 'on'} step {at + 1}: {label}", place=at),
-        parts.button("move", "↑", kind="quiet", title=f"Move step {at + 1} up: {label}", place=at, by=-1, disabled=at == 0),
-        parts.button("move", "↓", kind="quiet", title=f"Move step {at + 1} down: {label}", place=at, by=1,
-                     disabled=at == len(draft.entries) - 1),
+        parts.button(
+            "switch",
+            "Switch off" if entry.on else "Switch on",
+            kind="quiet",
+            title=f"Switch {'off' if entry.on else 'on'} step {at + 1}: {label}",
+            place=at,
+        ),
+        parts.button(
+            "move", "↑", kind="quiet", title=f"Move step {at + 1} up: {label}", place=at, by=-1, disabled=at == 0
+        ),
+        parts.button(
+            "move",
+            "↓",
+            kind="quiet",
+            title=f"Move step {at + 1} down: {label}",
+            place=at,
+            by=1,
+            disabled=at == len(draft.entries) - 1,
+        ),
         parts.button("delete", "Remove", kind="quiet", title=f"Remove step {at + 1}: {label}", place=at),
         class_="tools",
-    )  # fmt: skip
+    )
     off = None if entry.on else tags.span("off", class_="badge open")
     return tags.li(
-        tags.div(tags.b(label), " ", off, tags.code(_parameters(entry.step)), class_="what"), tools,
-        tags.p(failed, class_="error") if failed else tags.p(said, class_="quiet"), class_="" if entry.on else "off",
-    )  # fmt: skip
+        tags.div(tags.b(label), " ", off, tags.code(_parameters(entry.step)), class_="what"),
+        tools,
+        tags.p(failed, class_="error") if failed else tags.p(said, class_="quiet"),
+        class_="" if entry.on else "off",
+    )
 
 
 def _parameters(step: Step) -> str:
@@ -89,10 +126,15 @@ def _repairs(desk: Desk) -> Any:
     if not repairs:
         return None
     lines = [
-        tags.li(tags.span(each.text), " ", parts.button("repair", "Add this step", kind="quiet",
-                title=f"Add the step {each.step}: {each.text}", place=at))
+        tags.li(
+            tags.span(each.text),
+            " ",
+            parts.button(
+                "repair", "Add this step", kind="quiet", title=f"Add the step {each.step}: {each.text}", place=at
+            ),
+        )
         for at, each in enumerate(repairs)
-    ]  # fmt: skip
+    ]
     return tags.div(tags.h3("What would mend it"), tags.ul(*lines, class_="repairs"))
 
 
@@ -111,16 +153,22 @@ def _edit(desk: Desk) -> Any:
     words = f"Change step {place + 1}" if step is not None and place is not None else "Add the step"
     cancel = parts.button("stop_editing", "Leave it as it was", kind="quiet") if step else None
     marked = desk.view.get("only")
-    chosen = None if not marked or step else parts.note(
-        f"Only the {len(marked)} records that were marked in the confidentiality plot are changed.", "marked"
-    )  # fmt: skip
+    chosen = (
+        None
+        if not marked or step
+        else parts.note(
+            f"Only the {len(marked)} records that were marked in the confidentiality plot are changed.", "marked"
+        )
+    )
     drop = None if not marked or step else parts.button("forget_marked", "For all records instead", kind="quiet")
-    hidden = {"kind": kind.kind(), "way": way or "", "place": "" if step is None else place}
+    hidden: dict[str, Any] = {"kind": kind.kind(), "way": way or "", "place": "" if step is None else place}
     return parts.card(
         "Change a step" if step else "Add a step",
-        tags.div(choose, by, class_="row"), tags.p(forms.first_sentence(kind), class_="quiet"), chosen,
+        tags.div(choose, by, class_="row"),
+        tags.p(forms.first_sentence(kind), class_="quiet"),
+        chosen,
         parts.form("add_step", *fields, tags.div(parts.submit(words), cancel, drop, class_="row"), **hidden),
-    )  # fmt: skip
+    )
 
 
 def _columns(desk: Desk) -> tuple[str, ...]:
@@ -133,12 +181,21 @@ def _columns(desk: Desk) -> tuple[str, ...]:
 
 def _choices(chosen: str) -> Any:
     others = tuple(name for name in step_names() if name not in OWN)
-    groups = {**GROUPS, "Others": (*others, *(name for name in OWN if not any(name in each for each in GROUPS.values())))}
+    groups = {
+        **GROUPS,
+        "Others": (*others, *(name for name in OWN if not any(name in each for each in GROUPS.values()))),
+    }
     made = [
-        tags.optgroup(*(tags.option(each.replace("_", " "), {"value": each, **({"selected": ""} if each == chosen else {})})
-                        for each in names), label=words)
-        for words, names in groups.items() if names
-    ]  # fmt: skip
+        tags.optgroup(
+            *(
+                tags.option(each.replace("_", " "), {"value": each, **({"selected": ""} if each == chosen else {})})
+                for each in names
+            ),
+            label=words,
+        )
+        for words, names in groups.items()
+        if names
+    ]
     return tags.select(*made, {"name": "kind", "id": "step-choice", "data-change": "choose_step"})
 
 
@@ -156,7 +213,8 @@ def _way(kind: type[Step], values: Mapping[str, Any]) -> str | None:
 def _trail(desk: Desk) -> Any:
     """Risk and loss after each step, as a table and as a figure."""
     draft = desk.draft
-    rows, drawn = [], []
+    rows: list[tuple[Any, ...]] = []
+    drawn: list[dict[str, Any]] = []
     for count in range(len(draft.steps) + 1):
         name = "original" if count == 0 else draft.steps[count - 1].label
         stands = desk.standing(draft.steps[:count])
@@ -166,12 +224,21 @@ def _trail(desk: Desk) -> Any:
         rows.append((f"{count}. {name}", stands.verdict, *(each.text for each in stands.figures)))
         values = {each.name: each.value for each in stands.figures}
         if values["external risk"] is not None and values["loss"] is not None:
-            drawn.append({"place": count, "step": name, "external risk": values["external risk"], "loss": values["loss"],
-                          "verdict": stands.verdict})  # fmt: skip
+            drawn.append(
+                {
+                    "place": count,
+                    "step": name,
+                    "external risk": values["external risk"],
+                    "loss": values["loss"],
+                    "verdict": stands.verdict,
+                }
+            )
     heads = ("after", "verdict", "records violating k", "expected re-identifications", "external risk", "loss")
     figure = None
     if len(drawn) > 1:
-        figure = parts.figure(charts.trail(drawn), "External risk (line) and loss (dashes) after each step.", name="trail")
+        figure = parts.figure(
+            charts.trail(drawn), "External risk (line) and loss (dashes) after each step.", name="trail"
+        )
     return parts.card(
         "The trail: risk and loss after each step", parts.table_of(Table(heads, tuple(rows))), figure, _set_aside(draft)
     )
@@ -261,7 +328,15 @@ def set_aside(desk: Desk, fields: Mapping[str, Any]) -> None:
 
 
 ACTIONS = {
-    "choose_step": choose_step, "choose_way": choose_way, "add_step": add_step, "edit": edit, "switch": switch, "move": move,
-    "stop_editing": stop_editing, "forget_marked": forget_marked, "delete": delete, "repair": repair,
+    "choose_step": choose_step,
+    "choose_way": choose_way,
+    "add_step": add_step,
+    "edit": edit,
+    "switch": switch,
+    "move": move,
+    "stop_editing": stop_editing,
+    "forget_marked": forget_marked,
+    "delete": delete,
+    "repair": repair,
     "set_aside": set_aside,
-}  # fmt: skip
+}

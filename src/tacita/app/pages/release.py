@@ -31,11 +31,17 @@ FILES = {
 def fragments(desk: Desk) -> dict[str, Any]:
     """The pieces of the page."""
     if not desk.draft.ready:
-        said = parts.card("Release", parts.note("Give at least one variable the role of a key first, on the page Scenario."))
+        said = parts.card(
+            "Release", parts.note("Give at least one variable the role of a key first, on the page Scenario.")
+        )
         return {"first": said, "second": None, "third": _project(desk) if desk.draft.opened is not None else None}
     release = desk.compared()
     if release is None:
-        return {"first": parts.card("Release", parts.note("comparing with the original …")), "second": None, "third": _project(desk)}
+        return {
+            "first": parts.card("Release", parts.note("comparing with the original …")),
+            "second": None,
+            "third": _project(desk),
+        }
     return {"first": _make(desk, release), "second": _checklist(desk, release), "third": _project(desk)}
 
 
@@ -49,11 +55,17 @@ def _checklist(desk: Desk, release: Release) -> Any:
     for item in found:
         kind, sign = STATES[item.state]
         text = f"{item.found}{'; ' + item.way_out if item.way_out else ''}."
-        rows.append(tags.li(tags.span(sign, class_=f"sign {kind}", **{"aria-hidden": "true"}),
-                            tags.span(tags.b(f"{item.name}: {item.state}. "), text)))  # fmt: skip
+        rows.append(
+            tags.li(
+                tags.span(sign, class_=f"sign {kind}", **{"aria-hidden": "true"}),
+                tags.span(tags.b(f"{item.name}: {item.state}. "), text),
+            )
+        )
     exceptions = [tags.li(f"{name}: {reason}") for name, reason in desk.draft.reasons.items()]
     listed = tags.div(tags.h3("Exceptions from the policy"), tags.ul(*exceptions)) if exceptions else None
-    return parts.card("Before publication", tags.p(found.headline, class_="headline"), tags.ul(*rows, class_="rows"), listed)
+    return parts.card(
+        "Before publication", tags.p(found.headline, class_="headline"), tags.ul(*rows, class_="rows"), listed
+    )
 
 
 def _make(desk: Desk, release: Release) -> Any:
@@ -64,9 +76,13 @@ def _make(desk: Desk, release: Release) -> Any:
     if asked.get("key") == desk.draft.key(desk.draft.steps):
         return parts.card("The release", head, _made(desk, release, asked))
     boxes = parts.chips("formats", [each for each in FORMATS if each != "csv"], (), label="Besides CSV also as")
-    reason = None if safe else parts.text_field(
-        "reason", "Why it is written though it is not safe", "", hint="It is then marked as not for publication."
-    )  # fmt: skip
+    reason = (
+        None
+        if safe
+        else parts.text_field(
+            "reason", "Why it is written though it is not safe", "", hint="It is then marked as not for publication."
+        )
+    )
     words = "Make the release" if safe else "Make it, not for publication"
     return parts.card("The release", head, parts.form("make", boxes, reason, parts.submit(words)))
 
@@ -86,16 +102,22 @@ def _made(desk: Desk, release: Release, asked: Mapping[str, Any]) -> Any:
     return tags.div(
         tags.ul(*(_download(name, *words, public=public) for name, words in files.items()), class_="downloads"),
         parts.form(
-            "save_to", tags.div(parts.text_field("folder", "Or write it to a folder of this computer", "",
-                                placeholder="/data/release"), parts.submit("Write", "quiet"), class_="row"),
+            "save_to",
+            tags.div(
+                parts.text_field("folder", "Or write it to a folder of this computer", "", placeholder="/data/release"),
+                parts.submit("Write", "quiet"),
+                class_="row",
+            ),
         ),
         id="made",
-    )  # fmt: skip
+    )
 
 
 def _download(name: str, words: str, whose: str, *, public: bool) -> Any:
     said = whose if public or whose != "for publication" else "NOT for publication"
-    link = tags.a(words, href=f"download/{name}", download=name, class_="button quiet", id="download-" + name.replace(".", "-"))
+    link = tags.a(
+        words, href=f"download/{name}", download=name, class_="button quiet", id="download-" + name.replace(".", "-")
+    )
     return tags.li(link, tags.span(said, class_="quiet"))
 
 
@@ -104,20 +126,38 @@ def _project(desk: Desk) -> Any:
     links = []
     if desk.draft.ready:
         links = [
-            tags.a("The project file", href="download/project.toml", download="project.toml", class_="button quiet",
-                   id="download-project"),
-            tags.a("The Python script that does the same", href="download/script.py", download="script.py",
-                   class_="button quiet", id="download-script"),
-        ]  # fmt: skip
+            tags.a(
+                "The project file",
+                href="download/project.toml",
+                download="project.toml",
+                class_="button quiet",
+                id="download-project",
+            ),
+            tags.a(
+                "The Python script that does the same",
+                href="download/script.py",
+                download="script.py",
+                class_="button quiet",
+                id="download-script",
+            ),
+        ]
     save = parts.form(
-        "save_project", tags.div(parts.text_field("path", "Save the work as", desk.view.get("project", where),
-        placeholder="/data/survey.tacita.toml"), parts.submit("Save", "quiet"), class_="row"),
-    )  # fmt: skip
+        "save_project",
+        tags.div(
+            parts.text_field(
+                "path", "Save the work as", desk.view.get("project", where), placeholder="/data/survey.tacita.toml"
+            ),
+            parts.submit("Save", "quiet"),
+            class_="row",
+        ),
+    )
     return parts.card(
-        "The work itself", tags.div(*links, class_="row"), save,
-        lead="Both hold the seed of the random steps: they stay in the office. Open the project file here again, or with "
-        "tacita run.",
-    )  # fmt: skip
+        "The work itself",
+        tags.div(*links, class_="row"),
+        save,
+        lead="Both hold the seed of the random steps: they stay in the office. The app opens the project file again, "
+        "and tacita run takes it too.",
+    )
 
 
 # What people do on this page.
@@ -128,10 +168,14 @@ def make(desk: Desk, fields: Mapping[str, Any]) -> None:
     reason = str(fields.get("reason") or "").strip() or None
     release = desk.compared()
     if release is not None and not release.safe and reason is None:
-        raise TacitaError("the release does not keep the policy: protect it further, or say why it is written all the same.")
+        raise TacitaError(
+            "the release does not keep the policy: protect it further, or say why it is written all the same."
+        )
     desk.view["made"] = {
-        "key": desk.draft.key(desk.draft.steps), "formats": tuple(fields.get("formats") or ()), "reason": reason,
-    }  # fmt: skip
+        "key": desk.draft.key(desk.draft.steps),
+        "formats": tuple(fields.get("formats") or ()),
+        "reason": reason,
+    }
     desk.retry_all("saved:")
 
 

@@ -24,7 +24,9 @@ MOST_POINTS = 120
 def fragments(desk: Desk) -> dict[str, Any]:
     """The pieces of the page."""
     if not desk.draft.ready:
-        said = parts.card("Risk", parts.note("Give at least one variable the role of a key first, on the page Scenario."))
+        said = parts.card(
+            "Risk", parts.note("Give at least one variable the role of a key first, on the page Scenario.")
+        )
         return {"first": said, "second": None, "third": None}
     release = _subject(desk)
     if release is None:
@@ -48,20 +50,29 @@ def _profile(desk: Desk, release: Release) -> Any:
     drawn = None
     if profile.sets:
         spec = desk.get(Task(key, "drawing", tasks.figure, (profile, None, {})))
-        drawn = parts.figure(spec, "How many records have which individual risk; the line is the limit.", name="histogram")
-    riskiest = parts.table_of(profile.riskiest_table(15, values=bool(profile.sets)), fold="Riskiest records and their keys")
+        drawn = parts.figure(
+            spec, "How many records have which individual risk; the line is the limit.", name="histogram"
+        )
+    riskiest = parts.table_of(
+        profile.riskiest_table(15, values=bool(profile.sets)), fold="Riskiest records and their keys"
+    )
     cautions = tags.ul(*(tags.li(each) for each in profile.cautions), class_="cautions") if profile.cautions else None
+    said = tags.div(tags.p(profile.headline, class_="headline"), tags.ul(*verdicts, class_="rows"), riskiest)
     return parts.card(
-        "Who is at risk?", choose, tags.p(profile.headline, class_="headline"), tags.ul(*verdicts, class_="rows"), drawn,
-        riskiest, *(parts.table_of(each, fold=each.title or "Figures") for each in profile.tables()), cautions,
-    )  # fmt: skip
+        "Who is at risk?",
+        tags.div(choose, class_="row"),
+        tags.div(said, tags.div(drawn), class_="two"),
+        *(parts.table_of(each, fold=each.title or "Figures") for each in profile.tables()),
+        cautions,
+    )
 
 
 def _verdict(verdict: Any) -> Any:
     kinds = {True: ("good", "✓", "holds"), False: ("bad", "✕", "broken"), None: ("open", "?", "not assessed")}
     kind, sign, word = kinds[verdict.holds]
     return tags.li(
-        tags.span(sign, class_=f"sign {kind}", **{"aria-hidden": "true"}), tags.span(tags.b(f"{verdict.name}: {word}. "), verdict.why)
+        tags.span(sign, class_=f"sign {kind}", **{"aria-hidden": "true"}),
+        tags.span(tags.b(f"{verdict.name}: {word}. "), verdict.why),
     )
 
 
@@ -77,9 +88,15 @@ def _threshold(desk: Desk, release: Release) -> Any:
     risk, unsafe, expected = chosen.risk, chosen.unsafe, chosen.expected
     top = float(curve.risk[-1])
     slider = parts.text_field(
-        "threshold", f"Threshold on the individual risk: {risk:.3g}", f"{risk:.6g}", kind="range", min="0", max=f"{top:.6g}",
-        step=f"{max(top / 200, 1e-9):.3g}", **{"data-change": "threshold", "id": "threshold-slider"},
-    )  # fmt: skip
+        "threshold",
+        f"Threshold on the individual risk: {risk:.3g}",
+        f"{risk:.6g}",
+        kind="range",
+        min="0",
+        max=f"{top:.6g}",
+        step=f"{max(top / 200, 1e-9):.3g}",
+        **{"data-change": "threshold", "id": "threshold-slider"},
+    )
     ways = tags.div(
         _way("threshold", "Threshold", f"{risk:.4g}", "records above it are unsafe"),
         _way("rate", "Re-identification rate", f"{expected / max(curve.size, 1):.4g}", "that is tolerated"),
@@ -92,18 +109,27 @@ def _threshold(desk: Desk, release: Release) -> Any:
     )
     drawn = parts.figure(
         charts.curve(_points(curve), risk),
-        "Expected re-identifications (line) and records above (dashes) for every threshold; the upright line is the chosen one.",
+        "Expected re-identifications (line) and records above (dashes) by threshold; upright: the chosen one.",
         name="curve",
     )
     return parts.card(
-        "Set a threshold, one of three ways", slider, ways, tags.p(said, class_="headline"), drawn, _preview(desk, risk),
+        "Set a threshold, one of three ways",
+        tags.div(
+            tags.div(slider, ways, tags.p(said, class_="headline"), _preview(desk, risk)), tags.div(drawn), class_="two"
+        ),
         lead="Give the threshold, the rate that is tolerated, or how many records may be above it: the others follow.",
-    )  # fmt: skip
+    )
 
 
 def _way(name: str, label: str, value: str, hint: str) -> Any:
     return parts.text_field(
-        name, label, value, kind="number", hint=hint, step="any", **{"data-change": "threshold", "id": f"threshold-{name}"}
+        name,
+        label,
+        value,
+        kind="number",
+        hint=hint,
+        step="any",
+        **{"data-change": "threshold", "id": f"threshold-{name}"},
     )
 
 
@@ -143,10 +169,14 @@ def _preview(desk: Desk, risk: float) -> Any:
         return parts.note(desk.failures.get(key, "trying suppression …"))
     cells = ", ".join(f"{name} {count:,}" for name, count in found["cells"].items()) or "none"
     return tags.div(
-        tags.p(f"Suppression down to {risk:.3g} would blank {sum(found['cells'].values()):,} cells ({cells}); expected "
-               f"re-identifications after it: {number(found['expected'])}.", class_="headline", id="preview-said"),
+        tags.p(
+            f"Suppression down to {risk:.3g} would blank {sum(found['cells'].values()):,} cells ({cells}); expected "
+            f"re-identifications after it: {number(found['expected'])}.",
+            class_="headline",
+            id="preview-said",
+        ),
         tags.div(add, class_="row"),
-    )  # fmt: skip
+    )
 
 
 # All measures.
@@ -172,7 +202,9 @@ def measures_card(desk: Desk) -> Any:
     fields = forms.fields(own.parameters, desk.draft.data.columns, asked or {})
     needed = parts.note(f"It needs {', '.join(needs)}.") if needs else None
     ask = parts.form("measure", *fields, parts.submit("Measure"), measure=chosen)
-    return parts.card("Every measure", tags.div(choose, class_="row"), tags.p(said), needed, ask, _measured(desk, chosen))
+    return parts.card(
+        "Every measure", tags.div(choose, class_="row"), tags.p(said), needed, ask, _measured(desk, chosen)
+    )
 
 
 def _choice(name: str, chosen: str) -> Any:
@@ -249,6 +281,10 @@ def measure(desk: Desk, fields: Mapping[str, Any]) -> None:
 
 
 ACTIONS = {
-    "choose_of": choose_of, "threshold": threshold, "preview": preview, "add_suppress": add_suppress,
-    "choose_measure": choose_measure, "measure": measure,
-}  # fmt: skip
+    "choose_of": choose_of,
+    "threshold": threshold,
+    "preview": preview,
+    "add_suppress": add_suppress,
+    "choose_measure": choose_measure,
+    "measure": measure,
+}

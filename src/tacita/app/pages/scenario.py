@@ -32,7 +32,11 @@ ROLES = {
 def fragments(desk: Desk) -> dict[str, Any]:
     """The pieces of the page."""
     if desk.draft.opened is None:
-        return {"first": parts.card("Scenario", parts.note("Open a file first, on the page Data.")), "second": None, "third": None}
+        return {
+            "first": parts.card("Scenario", parts.note("Open a file first, on the page Data.")),
+            "second": None,
+            "third": None,
+        }
     return {"first": _roles(desk), "second": _policy(desk), "third": _more(desk)}
 
 
@@ -49,12 +53,21 @@ def _roles(desk: Desk) -> Any:
     accept = parts.button(
         "accept_suggestions", f"Accept all {len(open_ones)} suggestions", kind="primary", disabled=not open_ones
     )
-    listing = tags.div(tags.table(tags.thead(head), tags.tbody(*rows), class_="roles"), class_="wide tall", tabindex="0",
-                       role="region", **{"aria-label": "roles of the variables"})  # fmt: skip
+    listing = tags.div(
+        tags.table(tags.thead(head), tags.tbody(*rows), class_="roles"),
+        class_="wide tall taller",
+        tabindex="0",
+        role="region",
+        **{"aria-label": "roles of the variables"},
+    )
     return parts.card(
-        "Who is the intruder, and what does he know?", tags.div(accept, class_="row"), listing, _derived(desk),
-        lead="One click gives a variable a role, another takes it away. Suggestions are made here, from names and values.",
-    )  # fmt: skip
+        "Who is the intruder, and what does he know?",
+        tags.div(accept, class_="row"),
+        listing,
+        _derived(desk),
+        lead="One click gives a variable a role, another takes it away. Suggestions are made on this computer, from names "
+        "and values.",
+    )
 
 
 def _row(draft: Draft, name: str, suggested: suggest.Suggestion | None) -> Any:
@@ -84,10 +97,12 @@ def _derived(desk: Desk) -> Any:
     if not told:
         return None
     lines = [
-        tags.li(f"{first} says what {second} is: who knows {first if first in keys else second}, a key, "
-                f"{'knows' if first in keys else 'knows something of'} {second if first in keys else first}.")
+        tags.li(
+            f"{first} says what {second} is: who knows {first if first in keys else second}, a key, "
+            f"{'knows' if first in keys else 'knows something of'} {second if first in keys else first}."
+        )
         for first, second in told
-    ]  # fmt: skip
+    ]
     return parts.folded(f"{len(told)} pairs of variables of which one tells the other", tags.ul(*lines))
 
 
@@ -95,62 +110,134 @@ def _policy(desk: Desk) -> Any:
     draft = desk.draft
     cards = [
         tags.div(
-            tags.h3(each.title), tags.p(each.words, class_="quiet"), tags.p(str(each.policy), class_="small"),
-            parts.button("preset", "In use" if draft.preset == name and draft.policy == each.policy else "Use", kind="quiet",
-                         title=f"Use the policy: {each.title}", which=name),
+            tags.h3(each.title),
+            tags.p(each.words, class_="quiet"),
+            tags.p(str(each.policy), class_="small"),
+            parts.button(
+                "preset",
+                "In use" if draft.preset == name and draft.policy == each.policy else "Use",
+                kind="quiet",
+                title=f"Use the policy: {each.title}",
+                which=name,
+            ),
             class_="option " + ("chosen" if draft.preset == name else ""),
         )
         for name, each in PRESETS.items()
-    ]  # fmt: skip
+    ]
     given = {name: value for name, value in draft.policy.to_dict().items() if value is not False}
     fields = forms.fields(parameters_of(Policy), draft.data.columns, given)
     edit = parts.folded(
         "Change the limits",
         parts.form(
-            "policy", *fields, parts.text_field("reason", "Why this file is an exception", "", hint="Needed where a limit "
-            "is changed or left out; it stands in the project and in the checklist."), parts.submit("Keep these limits"),
+            "policy",
+            *fields,
+            parts.text_field(
+                "reason",
+                "Why this file is an exception",
+                "",
+                hint="Needed where a limit is changed or left out; it stands in the project and in the checklist.",
+            ),
+            parts.submit("Keep these limits"),
         ),
         opened=bool(draft.reasons),
-    )  # fmt: skip
+    )
     exceptions = [tags.li(f"{name}: {reason}") for name, reason in draft.reasons.items()]
     listed = tags.div(tags.h3("Exceptions"), tags.ul(*exceptions)) if exceptions else None
     return parts.card(
-        "What counts as safe?", tags.p(str(draft.policy), class_="headline"), tags.div(*cards, class_="options"), listed, edit
+        "What counts as safe?",
+        tags.p(str(draft.policy), class_="headline"),
+        tags.div(*cards, class_="options"),
+        listed,
+        edit,
     )
 
 
 def _more(desk: Desk) -> Any:
     roles = desk.draft.roles
     choices = {name: name for name in ATTACKS}
-    attacks = dict(zip(ATTACKS, ("one record at random", "in proportion to f/F", "every record", "each with a given "
-                                 "probability", "each with probability 1/weight"), strict=True))  # fmt: skip
+    attacks = dict(
+        zip(
+            ATTACKS,
+            (
+                "one record at random",
+                "in proportion to f/F",
+                "every record",
+                "each with a given probability",
+                "each with probability 1/weight",
+            ),
+            strict=True,
+        )
+    )
     fields = tags.div(
-        parts.text_field("population_size", "Population size", roles.get("population_size", ""), kind="number",
-                         hint="Where there are no weights."),
-        parts.text_field("sampling_fraction", "Sampling fraction", roles.get("sampling_fraction", ""), kind="number",
-                         step="any", hint="Or this; 1 for a census."),
-        parts.select("attack", {name: f"{name}: {attacks[name]}" for name in choices}, roles.get("attack", "M3"),
-                     label="Which records he tries"),
-        parts.text_field("attack_probability", "Probability of M4", roles.get("attack_probability", ""), kind="number",
-                         step="any"),
-        parts.select("model", {"": "as usual", **{name: name.replace("_", " ") for name in MODELS}}, roles.get("model", ""),
-                     label="How F is estimated"),
-        parts.text_field("missing", "Missing keys", roles.get("missing", ""), placeholder=RULES[0],
-                         hint=f"One of {', '.join(RULES)}; partial and sdcmicro with a factor."),
-        parts.text_field("known", "Probability that he knows a variable", forms._written(dict(roles.get("known", {}))),
-                         hint="As {income = 0.3}."),
-        parts.text_field("error_rates", "Error rates of keys", forms._written(dict(roles.get("error_rates", {}))),
-                         hint="As {age = 0.02}."),
-        parts.text_field("key_sets", "Further key sets", _written_sets(roles.get("key_sets", {})),
-                         hint="As {register = [\"age\", \"sex\"]}."),
+        parts.text_field(
+            "population_size",
+            "Population size",
+            roles.get("population_size", ""),
+            kind="number",
+            hint="Where there are no weights.",
+        ),
+        parts.text_field(
+            "sampling_fraction",
+            "Sampling fraction",
+            roles.get("sampling_fraction", ""),
+            kind="number",
+            step="any",
+            hint="Or this; 1 for a census.",
+        ),
+        parts.select(
+            "attack",
+            {name: f"{name}: {attacks[name]}" for name in choices},
+            roles.get("attack", "M3"),
+            label="Which records he tries",
+        ),
+        parts.text_field(
+            "attack_probability", "Probability of M4", roles.get("attack_probability", ""), kind="number", step="any"
+        ),
+        parts.select(
+            "model",
+            {"": "as usual", **{name: name.replace("_", " ") for name in MODELS}},
+            roles.get("model", ""),
+            label="How F is estimated",
+        ),
+        parts.text_field(
+            "missing",
+            "Missing keys",
+            roles.get("missing", ""),
+            placeholder=RULES[0],
+            hint=f"One of {', '.join(RULES)}; partial and sdcmicro with a factor.",
+        ),
+        parts.text_field(
+            "known",
+            "Probability that he knows a variable",
+            forms._written(dict(roles.get("known", {}))),
+            hint="As {income = 0.3}.",
+        ),
+        parts.text_field(
+            "error_rates",
+            "Error rates of keys",
+            forms._written(dict(roles.get("error_rates", {}))),
+            hint="As {age = 0.02}.",
+        ),
+        parts.text_field(
+            "key_sets",
+            "Further key sets",
+            _written_sets(roles.get("key_sets", {})),
+            hint='As {register = ["age", "sex"]}.',
+        ),
         class_="fields",
-    )  # fmt: skip
-    return parts.card("More of the scenario", parts.folded("Population, attack, missing values, further key sets",
-                      parts.form("more", fields, parts.submit("Keep"))))  # fmt: skip
+    )
+    return parts.card(
+        "More of the scenario",
+        parts.folded(
+            "Population, attack, missing values, further key sets", parts.form("more", fields, parts.submit("Keep"))
+        ),
+    )
 
 
 def _written_sets(sets: Mapping[str, Any]) -> str:
-    plain = {name: list(getattr(each, "keys", each)) if not isinstance(each, dict) else each for name, each in sets.items()}
+    plain = {
+        name: list(getattr(each, "keys", each)) if not isinstance(each, dict) else each for name, each in sets.items()
+    }
     return forms._written(plain) if plain else ""
 
 
@@ -180,7 +267,9 @@ def accept_suggestions(desk: Desk, fields: Mapping[str, Any]) -> None:
 def preset(desk: Desk, fields: Mapping[str, Any]) -> None:
     """Use a policy that is ready made."""
     which = str(fields["which"])
-    desk.do(replace(desk.draft, policy=PRESETS[which].policy, preset=which, reasons={}), f"policy: {PRESETS[which].title}")
+    desk.do(
+        replace(desk.draft, policy=PRESETS[which].policy, preset=which, reasons={}), f"policy: {PRESETS[which].title}"
+    )
 
 
 def policy(desk: Desk, fields: Mapping[str, Any]) -> None:
@@ -195,7 +284,7 @@ def policy(desk: Desk, fields: Mapping[str, Any]) -> None:
     new = [name for name in changed if name not in desk.draft.reasons]
     if new and not reason:
         raise TacitaError(f"an exception must have a reason: {', '.join(new)} differs from the preset; say why.")
-    reasons = {name: desk.draft.reasons.get(name, reason) if not reason else reason for name in changed}
+    reasons = {name: reason or desk.draft.reasons[name] for name in changed}
     desk.do(replace(desk.draft, policy=fresh, reasons=reasons), "change the limits")
 
 

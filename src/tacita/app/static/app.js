@@ -70,6 +70,7 @@
       const element = document.getElementById(place);
       if (place === "current") {
         current = text;
+        document.body.dataset.page = text;
         for (const tab of document.querySelectorAll("nav button")) {
           if (tab.id === "tab-" + text) tab.setAttribute("aria-current", "page");
           else tab.removeAttribute("aria-current");
