@@ -17,15 +17,15 @@ from tacita.protect.step import Step
 
 SHOWN = 4
 """So many parameters are shown at first, the others behind a fold."""
-BEHIND = ("label", "only", "strata")
-"""Parameters of every step: behind the fold."""
-FEW_FIELDS = ("key_sets",)
+BEHIND = ("label", "only", "strata", "key_sets", "combs", "ghosts")
+"""Parameters of every step, and what few need: behind the fold."""
 
 
 def fields(parameters: Sequence[Parameter], columns: Sequence[str], values: Mapping[str, Any]) -> list[Any]:
     """The fields of some parameters, what is usual behind a fold."""
     first = [each for each in parameters if each.name not in BEHIND]
-    shown = [each for at, each in enumerate(first) if at < SHOWN or each.default is REQUIRED or each.name in values]
+    shown = [each for at, each in enumerate(first) if at < SHOWN or each.default is REQUIRED]
+    shown += [each for each in parameters if each.name in values and each not in shown]
     rest = [each for each in parameters if each not in shown]
     made = [tags.div(*(field(each, columns, values.get(each.name)) for each in shown), class_="fields")]
     if rest:
@@ -38,8 +38,8 @@ def fields(parameters: Sequence[Parameter], columns: Sequence[str], values: Mapp
 def field(each: Parameter, columns: Sequence[str], value: Any) -> Tag:
     """One field, of the kind that the parameter is."""
     label = each.name.replace("_", " ") + (" *" if each.default is REQUIRED else "")
-    hint = " ".join(part for part in (each.doc, _usual(each)) if part)
-    if each.kind == "names" and each.shape is None:
+    hint = " ".join(part for part in (each.doc.replace("`", "'"), _usual(each)) if part)
+    if each.kind == "names" and each.shape is None and each.name != "key_sets":
         return tags.div(parts.chips(each.name, columns, value or (), label=label, hint=hint), class_="wide-field")
     if each.kind == "names":
         return parts.area_field(each.name, label, "\n".join(value or ()), hint=f"{hint} One on each line.")
@@ -56,7 +56,7 @@ def field(each: Parameter, columns: Sequence[str], value: Any) -> Tag:
     kind = "number" if each.kind in ("number", "whole number") and each.shape is None else "text"
     more = {"step": "any"} if kind == "number" else {}
     wanted = each.wanted.replace("`", "'")
-    return parts.text_field(each.name, label, _written(value), kind=kind, hint=hint, placeholder=wanted, **more)
+    return parts.text_field(each.name, label, written(value), kind=kind, hint=hint, placeholder=wanted, **more)
 
 
 def _is_column(each: Parameter) -> bool:
@@ -74,7 +74,7 @@ def _hinted(made: Tag, hint: str) -> Tag:
     return made
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
     """A value as it is written into a field: texts as they are, anything else as TOML reads it."""
     if value is None:
         return ""
@@ -87,7 +87,7 @@ def _written(value: Any) -> str:
 
 def _inner(value: Any) -> str:
     if isinstance(value, Mapping):
-        return _written(value)
+        return written(value)
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_inner(each) for each in value) + "]"
     return json.dumps(value, ensure_ascii=False)
@@ -104,7 +104,7 @@ def read(parameters: Iterable[Parameter], given: Mapping[str, Any]) -> dict[str,
 
 
 def _read_one(each: Parameter, value: Any) -> Any:
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return tuple(str(part) for part in value) or None
     text = "" if value is None else str(value).strip()
     if not text:

@@ -12,7 +12,7 @@ from tacita.result import Result, Table, cell_text
 
 MOST_ROWS = 200
 """More rows of a table or of a figure's data are not shown."""
-SIGNS = {"SAFE": "✓", "NOT SAFE": "✕", "NOT ASSESSED": "?", "NO VERDICT": "–"}
+SIGNS = {"SAFE": "✓", "NOT SAFE": "✕", "NOT ASSESSED": "?", "NO VERDICT": "–", "NOT DONE": "!"}
 KINDS = {"SAFE": "good", "NOT SAFE": "bad", "NOT ASSESSED": "open", "NO VERDICT": "open"}
 
 
@@ -81,6 +81,11 @@ def text_field(name: str, label: str, value: Any = "", *, kind: str = "text", hi
         note,
         class_="field",
     )
+
+
+def number_field(name: str, label: str, value: Any = None, *, hint: str = "", **more: Any) -> Tag:
+    """A field for a number, under its label."""
+    return text_field(name, label, value, kind="number", hint=hint, step="any", **more)
 
 
 def area_field(name: str, label: str, value: str = "", *, hint: str = "", rows: int = 3) -> Tag:
@@ -209,3 +214,11 @@ def note(text: str, kind: str = "quiet") -> Tag:
 
 def _plain(text: str) -> str:
     return "".join(sign if sign.isalnum() else "-" for sign in text)
+
+
+def waiting(desk: Any, words: str) -> Tag:
+    """What is being waited for; why it will not come, if it will not."""
+    why = next(
+        (reason for key, reason in desk.failures.items() if key.startswith(("state:", "release:", "compared:"))), ""
+    )
+    return note(why, "error") if why else tags.div(tags.span(words), class_="waiting", role="status")

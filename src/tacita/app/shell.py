@@ -17,49 +17,52 @@ PLACES = ("first", "second", "third")
 
 def skeleton() -> Tag:
     """The page as it is before anything is known of a file."""
-    tabs = [
-        tags.button(
-            tags.span(str(at), class_="number", **{"aria-hidden": "true"}),
-            name.title(),
-            {"data-act": "page", "data-fields": f'{{"page": "{name}"}}', "id": f"tab-{name}", "type": "button"},
-        )
-        for at, name in enumerate(PAGES, start=1)
-    ]
-    colours = tags.button("◐", id="colours", type="button", title="Light or dark", **{"aria-label": "Light or dark"})
-    return tags.html(
-        tags.head(
-            tags.meta(charset="utf-8"),
-            tags.title("Tacita"),
-            tags.meta(name="viewport", content="width=device-width, initial-scale=1"),
-            tags.link(rel="icon", href="data:,"),
-            tags.link(rel="stylesheet", href="own/app.css"),
-            tags.script(src="own/vega.js", defer=""),
-            tags.script(src="own/app.js", defer=""),
-        ),
-        tags.body(
-            tags.a("To the page", href="#page", class_="skip"),
-            tags.header(
-                tags.div(
-                    tags.span("Tacita", class_="brand"),
-                    tags.nav(*tabs, **{"aria-label": "Pages"}),
-                    tags.div(id="history", class_="row"),
-                    colours,
-                    class_="bar",
-                ),
-                tags.div(id="standing"),
-                tags.div(id="working", role="status", **{"aria-live": "polite"}),
-                id="top",
-            ),
-            tags.main(
-                tags.h1("Tacita", id="title", class_="unseen"),
-                tags.div(id="notice", role="status", **{"aria-live": "polite"}),
-                *(tags.div(id=place) for place in PLACES),
-                id="page",
-                tabindex="-1",
-            ),
-        ),
-        lang="en",
+    main = tags.main(
+        tags.h1("Tacita", id="title", class_="unseen"),
+        tags.div(id="notice", role="status", **{"aria-live": "polite"}),
+        *(tags.div(id=place) for place in PLACES),
+        id="page",
+        tabindex="-1",
     )
+    skip = tags.a("To the page", href="#page", class_="skip")
+    return tags.html(_head(), tags.body(skip, _top(), main), lang="en")
+
+
+def _head() -> Tag:
+    return tags.head(
+        tags.meta(charset="utf-8"),
+        tags.title("Tacita"),
+        tags.meta(name="viewport", content="width=device-width, initial-scale=1"),
+        tags.link(rel="icon", href="data:,"),
+        tags.link(rel="stylesheet", href="own/app.css"),
+        tags.script(src="own/vega.js", defer=""),
+        tags.script(src="own/app.js", defer=""),
+    )
+
+
+def _top() -> Tag:
+    """What stays in sight: the pages, undo, the verdict, what is being done."""
+    tabs = [_tab(at, name) for at, name in enumerate(PAGES, start=1)]
+    colours = tags.button("◐", id="colours", type="button", title="Light or dark", **{"aria-label": "Light or dark"})
+    bar = tags.div(
+        tags.span("Tacita", class_="brand"),
+        tags.nav(*tabs, **{"aria-label": "Pages"}),
+        tags.div(id="history", class_="row"),
+        colours,
+        class_="bar",
+    )
+    return tags.header(bar, tags.div(id="standing"), tags.div(id="working", role="status"), id="top")
+
+
+def _tab(at: int, name: str) -> Tag:
+    number = tags.span(str(at), class_="number", **{"aria-hidden": "true"})
+    own: dict[str, Any] = {
+        "data-act": "page",
+        "data-fields": f'{{"page": "{name}"}}',
+        "id": f"tab-{name}",
+        "type": "button",
+    }
+    return tags.button(number, name.title(), own)
 
 
 def fragments(desk: Desk) -> dict[str, str]:
@@ -84,6 +87,10 @@ def header(desk: Desk) -> Tag | None:
     steps = desk.draft.steps
     now, first = desk.standing(steps), desk.standing(())
     last = desk.standing(steps[:-1]) if steps else None
+    failed = _failed(desk)
+    if now is None and failed:
+        said = tags.div(parts.verdict_word("NOT DONE"), tags.span(failed, class_="why", title=failed), class_="verdict")
+        return tags.div(said, class_="standing")
     if now is None:
         return tags.div(tags.div(tags.span("Measuring …", class_="badge open"), class_="verdict"), class_="standing")
     shown = [
@@ -94,6 +101,12 @@ def header(desk: Desk) -> Tag | None:
     return tags.div(
         tags.div(parts.verdict_word(now.verdict), why, class_="verdict"), tags.dl(*shown), class_="standing"
     )
+
+
+def _failed(desk: Desk) -> str:
+    """Why a step cannot be done; empty if all can."""
+    steps = desk.draft.steps
+    return next((why for count in range(len(steps) + 1) if (why := desk.failure(steps[:count]))), "")
 
 
 def _at(standing: Standing | None, place: int) -> Measured | None:

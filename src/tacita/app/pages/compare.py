@@ -24,6 +24,7 @@ FIGURES = {
     "before_after_lorenz": "Lorenz curves",
 }
 NOW = "the steps as they are now"
+ALL = "None: all of them."
 
 
 def fragments(desk: Desk) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def fragments(desk: Desk) -> dict[str, Any]:
         return {"first": said, "second": None, "third": None}
     release = _chosen(desk)
     if release is None:
-        said = parts.card("Compare", parts.note("comparing with the original …"))
+        said = parts.card("Compare", parts.waiting(desk, "comparing with the original …"))
         return {"first": said, "second": _map(desk), "third": None}
     return {"first": _plot(desk, release), "second": _map(desk), "third": _before_after(desk, release)}
 
@@ -78,8 +79,8 @@ def _plot(desk: Desk, release: Release) -> Any:
         tags.p(result.headline, class_="headline"),
         drawn,
         _marked(desk, result),
-        lead="Each record by how many originals look like it (across) and how far it was moved (upwards). Drag over the "
-        "plot to mark records; the table lists the unsafe ones among them.",
+        lead="Each record by how many originals look like it (across) and how far it was moved (upwards). Drag "
+        "over the plot to mark records; the table lists the unsafe ones among them.",
     )
 
 
@@ -90,51 +91,43 @@ def _key(desk: Desk) -> str:
 
 def _controls(desk: Desk, release: Release, kind: str, options: Mapping[str, Any], by: str, numeric: bool) -> Any:
     plans = {name: name for name in _plans(desk)}
-    kinds = {"confidentiality": "numeric keys", "categorical_confidentiality": "categorical keys"}
-    if not numeric:
-        kinds.pop("confidentiality")
-    if not release.scenario.keys:
-        kinds.pop("categorical_confidentiality")
-    keys = release.scenario.numeric_keys if kind == "confidentiality" else release.scenario.all_keys
-    fields = [parts.chips("keys", keys, options.get("keys", ()), label="Key set", hint="None: all of them.")]
-    limits = release.policy
-    fields.append(
-        parts.text_field("k", "k: neighbours", options.get("k", ""), kind="number", placeholder=str(limits.neighbours))
+    kinds = {"confidentiality": "numeric keys"} if numeric else {}
+    kinds |= {"categorical_confidentiality": "categorical keys"} if release.scenario.keys else {}
+    fields = (
+        _numeric_fields(release, options, by) if kind == "confidentiality" else _categorical_fields(release, options)
     )
-    if kind == "confidentiality":
-        fields += [
-            parts.text_field(
-                "r",
-                "r: perturbation",
-                options.get("r", ""),
-                kind="number",
-                step="any",
-                placeholder=str(limits.perturbation),
-            ),
-            parts.text_field(
-                "alpha",
-                "alpha",
-                options.get("alpha", ""),
-                kind="number",
-                step="any",
-                placeholder="0.05",
-                hint="Share of wrong pairs that count as neighbours.",
-            ),
-            parts.chips("strata", release.scenario.strata or (), options.get("strata", ()), label="Stratum"),
-            parts.check_field("by", "a panel for each stratum", bool(by)),
-        ]
+    chosen = desk.view.get("plan", NOW)
     return tags.div(
         tags.div(
-            parts.select("plan", plans, desk.view.get("plan", NOW), label="Plan", act="choose_plan"),
-            parts.select("kind", kinds, kind, label="Plot of", act="choose_plot"),
+            parts.select("plan", plans, chosen, label="Plan", act="choose_plan") if len(plans) > 1 else None,
+            parts.select("kind", kinds, kind, label="Plot of", act="choose_plot") if len(kinds) > 1 else None,
             class_="row",
         ),
         parts.folded(
             "Key set, limits, alpha, stratum",
             parts.form("plot", tags.div(*fields, class_="fields"), parts.submit("Draw"), kind_of=kind),
-            opened=bool(options),
+            opened=bool(options) or bool(by),
         ),
     )
+
+
+def _categorical_fields(release: Release, options: Mapping[str, Any]) -> list[Any]:
+    keys = parts.chips("keys", release.scenario.all_keys, options.get("keys", ()), label="Key set", hint=ALL)
+    limit = release.policy.k or release.policy.neighbours
+    return [keys, parts.number_field("k", "k: records with the same key", options.get("k"), placeholder=str(limit))]
+
+
+def _numeric_fields(release: Release, options: Mapping[str, Any], by: str) -> list[Any]:
+    who, limits = release.scenario, release.policy
+    near = "Share of wrong pairs that count as neighbours."
+    return [
+        parts.chips("keys", who.numeric_keys, options.get("keys", ()), label="Key set", hint=ALL),
+        parts.number_field("k", "k: neighbours", options.get("k"), placeholder=str(limits.neighbours)),
+        parts.number_field("r", "r: perturbation", options.get("r"), placeholder=str(limits.perturbation)),
+        parts.number_field("alpha", "alpha", options.get("alpha"), placeholder="0.05", hint=near),
+        parts.chips("strata", who.strata, options.get("strata", ()), label="Strata"),
+        parts.check_field("by", "a panel for each stratum", bool(by)),
+    ]
 
 
 def points(result: Any) -> tuple[Any, Any]:
@@ -275,7 +268,7 @@ def _before_after(desk: Desk, release: Release) -> Any:
     spec = desk.get(task)
     columns = [each for each in release.data.columns if each in release.original.columns]
     controls = tags.div(
-        parts.select("figure", FIGURES, name, label="Figure", act="choose_figure"),
+        tags.div(parts.select("figure", FIGURES, name, label="Figure", act="choose_figure"), class_="row"),
         parts.form(
             "figure_of",
             parts.chips(

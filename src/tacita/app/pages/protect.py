@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from htmltools import tags
+from htmltools import TagList, tags
 
+from tacita import check
 from tacita.app import charts, forms, parts
 from tacita.app.desk import Desk
 from tacita.app.draft import Draft
 from tacita.protect.step import Step
 from tacita.protect.steps import OWN, find_step, step_names, step_of
+from tacita.release.step_log import Changes
 from tacita.result import Table
 
 GROUPS = {
@@ -79,7 +82,7 @@ def _entry(desk: Desk, at: int) -> Any:
     label = entry.step.label
     failed = desk.failure(before) if entry.on else ""
     state = desk.known("state:" + draft.key(before)) if entry.on else None
-    said = str(state.changes[-1]).partition(": ")[2] if state is not None else ("" if not entry.on else "to be done")
+    said = _done(state.changes[-1], at) if state is not None else ("" if not entry.on else "to be done")
     tools = tags.div(
         parts.button("edit", "Edit", kind="quiet", title=f"Edit step {at + 1}: {label}", place=at),
         parts.button(
@@ -108,9 +111,17 @@ def _entry(desk: Desk, at: int) -> Any:
     return tags.li(
         tags.div(tags.b(label), " ", off, tags.code(_parameters(entry.step)), class_="what"),
         tools,
-        tags.p(failed, class_="error") if failed else tags.p(said, class_="quiet"),
+        tags.p(failed, class_="error") if failed else tags.div(said, class_="quiet done"),
         class_="" if entry.on else "off",
     )
+
+
+def _done(done: Changes, at: int) -> Any:
+    """What a step changed; what else it says of it behind a fold."""
+    words = str(replace(done, remarks=())).partition(": ")[2]
+    remarks = tags.ul(*(tags.li(each) for each in done.remarks))
+    count = check.counted(len(done.remarks), "remark")
+    return TagList(words, parts.folded(count, remarks, place=f"step-{at}") if done.remarks else None)
 
 
 def _parameters(step: Step) -> str:
@@ -161,7 +172,7 @@ def _edit(desk: Desk) -> Any:
         )
     )
     drop = None if not marked or step else parts.button("forget_marked", "For all records instead", kind="quiet")
-    hidden: dict[str, Any] = {"kind": kind.kind(), "way": way or "", "place": "" if step is None else place}
+    hidden: dict[str, Any] = {"step": kind.kind(), "way": way or "", "place": "" if step is None else place}
     return parts.card(
         "Change a step" if step else "Add a step",
         tags.div(choose, by, class_="row"),
@@ -240,7 +251,10 @@ def _trail(desk: Desk) -> Any:
             charts.trail(drawn), "External risk (line) and loss (dashes) after each step.", name="trail"
         )
     return parts.card(
-        "The trail: risk and loss after each step", parts.table_of(Table(heads, tuple(rows))), figure, _set_aside(draft)
+        "The trail: risk and loss after each step",
+        tags.div(
+            tags.div(parts.table_of(Table(heads, tuple(rows))), _set_aside(draft)), tags.div(figure), class_="two trail"
+        ),
     )
 
 
@@ -264,7 +278,7 @@ def choose_way(desk: Desk, fields: Mapping[str, Any]) -> None:
 
 def add_step(desk: Desk, fields: Mapping[str, Any]) -> None:
     """Add a step as it was filled in, or put it in place of one."""
-    kind = find_step(str(fields["kind"]))
+    kind = find_step(str(fields["step"]))
     given = forms.read(forms.step_parameters(kind, str(fields.get("way") or "") or None), fields)
     place = fields.get("place")
     place = None if place in (None, "") else int(str(place))

@@ -13,10 +13,14 @@ from tacita.app.desk import Desk
 from tacita.app.project_file import project_text
 from tacita.app.worker import Task
 from tacita.check import TacitaError
+from tacita.protect.steps import step_of
+from tacita.release.checklist import NOT_DONE
 from tacita.release.release import FORMATS, Release
 from tacita.release.written import PUBLIC
 
 STATES = {"done": ("good", "✓"), "not done": ("todo", "!"), "not applicable": ("none", "–")}
+MENDED_BY = {"identifiers": "remove", "ids renewed": "new_identifiers", "record order": "random_order"}
+"""Items of the checklist and the step that is done without further thought."""
 FILES = {
     "data.csv": ("The data as CSV", "for publication"),
     "public.zip": ("Everything for publication", "data, codebook, report for users, methods"),
@@ -38,7 +42,7 @@ def fragments(desk: Desk) -> dict[str, Any]:
     release = desk.compared()
     if release is None:
         return {
-            "first": parts.card("Release", parts.note("comparing with the original …")),
+            "first": parts.card("Release", parts.waiting(desk, "comparing with the original …")),
             "second": None,
             "third": _project(desk),
         }
@@ -58,7 +62,7 @@ def _checklist(desk: Desk, release: Release) -> Any:
         rows.append(
             tags.li(
                 tags.span(sign, class_=f"sign {kind}", **{"aria-hidden": "true"}),
-                tags.span(tags.b(f"{item.name}: {item.state}. "), text),
+                tags.span(tags.b(f"{item.name}: {item.state}. "), text, " ", _mend(item)),
             )
         )
     exceptions = [tags.li(f"{name}: {reason}") for name, reason in desk.draft.reasons.items()]
@@ -66,6 +70,15 @@ def _checklist(desk: Desk, release: Release) -> Any:
     return parts.card(
         "Before publication", tags.p(found.headline, class_="headline"), tags.ul(*rows, class_="rows"), listed
     )
+
+
+def _mend(item: Any) -> Any:
+    """The step that does what an item asks for, where it needs no decision."""
+    if item.state != NOT_DONE or item.name not in MENDED_BY:
+        return None
+    kind = MENDED_BY[item.name]
+    words = f"Add {kind.replace('_', ' ')}"
+    return parts.button("mend", words, title=f"Add the step {kind.replace('_', ' ')}", step=kind)
 
 
 def _make(desk: Desk, release: Release) -> Any:
@@ -163,6 +176,14 @@ def _project(desk: Desk) -> Any:
 # What people do on this page.
 
 
+def mend(desk: Desk, fields: Mapping[str, Any]) -> None:
+    """Add a step that an item of the checklist asks for."""
+    kind = str(fields["step"])
+    households = kind == "random_order" and desk.draft.roles.get("household")
+    step = step_of({"step": kind, **({"how": "households"} if households else {})})
+    desk.do(desk.draft.with_step(step), f"add {step.usual_label}")
+
+
 def make(desk: Desk, fields: Mapping[str, Any]) -> None:
     """Write the release, to be taken away."""
     reason = str(fields.get("reason") or "").strip() or None
@@ -214,4 +235,4 @@ def save_text(path: Path, text: str) -> None:
         raise TacitaError(f"{str(path)!r} cannot be written ({os.strerror(error.errno or 0)}).") from None
 
 
-ACTIONS = {"make": make, "save_to": save_to, "save_project": save_project}
+ACTIONS = {"mend": mend, "make": make, "save_to": save_to, "save_project": save_project}

@@ -11,10 +11,10 @@ from htmltools import tags
 from tacita.app import forms, parts, suggest
 from tacita.app.desk import Desk
 from tacita.app.draft import MANY, Draft
+from tacita.app.pages import scenario_more
 from tacita.app.presets import PRESETS, differing
 from tacita.parameters import parameters_of
 from tacita.policy import Policy
-from tacita.scenario import ATTACKS, MODELS, RULES
 
 ROLES = {
     "keys": ("key", "A category that the intruder knows"),
@@ -37,7 +37,7 @@ def fragments(desk: Desk) -> dict[str, Any]:
             "second": None,
             "third": None,
         }
-    return {"first": _roles(desk), "second": _policy(desk), "third": _more(desk)}
+    return {"first": _roles(desk), "second": _policy(desk), "third": scenario_more.card(desk)}
 
 
 def _roles(desk: Desk) -> Any:
@@ -65,8 +65,8 @@ def _roles(desk: Desk) -> Any:
         tags.div(accept, class_="row"),
         listing,
         _derived(desk),
-        lead="One click gives a variable a role, another takes it away. Suggestions are made on this computer, from names "
-        "and values.",
+        lead="One click gives a variable a role, another takes it away. Suggestions are made on this computer, from "
+        "names and values.",
     )
 
 
@@ -108,39 +108,7 @@ def _derived(desk: Desk) -> Any:
 
 def _policy(desk: Desk) -> Any:
     draft = desk.draft
-    cards = [
-        tags.div(
-            tags.h3(each.title),
-            tags.p(each.words, class_="quiet"),
-            tags.p(str(each.policy), class_="small"),
-            parts.button(
-                "preset",
-                "In use" if draft.preset == name and draft.policy == each.policy else "Use",
-                kind="quiet",
-                title=f"Use the policy: {each.title}",
-                which=name,
-            ),
-            class_="option " + ("chosen" if draft.preset == name else ""),
-        )
-        for name, each in PRESETS.items()
-    ]
-    given = {name: value for name, value in draft.policy.to_dict().items() if value is not False}
-    fields = forms.fields(parameters_of(Policy), draft.data.columns, given)
-    edit = parts.folded(
-        "Change the limits",
-        parts.form(
-            "policy",
-            *fields,
-            parts.text_field(
-                "reason",
-                "Why this file is an exception",
-                "",
-                hint="Needed where a limit is changed or left out; it stands in the project and in the checklist.",
-            ),
-            parts.submit("Keep these limits"),
-        ),
-        opened=bool(draft.reasons),
-    )
+    cards = [_preset(draft, name) for name in PRESETS]
     exceptions = [tags.li(f"{name}: {reason}") for name, reason in draft.reasons.items()]
     listed = tags.div(tags.h3("Exceptions"), tags.ul(*exceptions)) if exceptions else None
     return parts.card(
@@ -148,97 +116,27 @@ def _policy(desk: Desk) -> Any:
         tags.p(str(draft.policy), class_="headline"),
         tags.div(*cards, class_="options"),
         listed,
-        edit,
+        _limits(draft),
     )
 
 
-def _more(desk: Desk) -> Any:
-    roles = desk.draft.roles
-    choices = {name: name for name in ATTACKS}
-    attacks = dict(
-        zip(
-            ATTACKS,
-            (
-                "one record at random",
-                "in proportion to f/F",
-                "every record",
-                "each with a given probability",
-                "each with probability 1/weight",
-            ),
-            strict=True,
-        )
-    )
-    fields = tags.div(
-        parts.text_field(
-            "population_size",
-            "Population size",
-            roles.get("population_size", ""),
-            kind="number",
-            hint="Where there are no weights.",
-        ),
-        parts.text_field(
-            "sampling_fraction",
-            "Sampling fraction",
-            roles.get("sampling_fraction", ""),
-            kind="number",
-            step="any",
-            hint="Or this; 1 for a census.",
-        ),
-        parts.select(
-            "attack",
-            {name: f"{name}: {attacks[name]}" for name in choices},
-            roles.get("attack", "M3"),
-            label="Which records he tries",
-        ),
-        parts.text_field(
-            "attack_probability", "Probability of M4", roles.get("attack_probability", ""), kind="number", step="any"
-        ),
-        parts.select(
-            "model",
-            {"": "as usual", **{name: name.replace("_", " ") for name in MODELS}},
-            roles.get("model", ""),
-            label="How F is estimated",
-        ),
-        parts.text_field(
-            "missing",
-            "Missing keys",
-            roles.get("missing", ""),
-            placeholder=RULES[0],
-            hint=f"One of {', '.join(RULES)}; partial and sdcmicro with a factor.",
-        ),
-        parts.text_field(
-            "known",
-            "Probability that he knows a variable",
-            forms._written(dict(roles.get("known", {}))),
-            hint="As {income = 0.3}.",
-        ),
-        parts.text_field(
-            "error_rates",
-            "Error rates of keys",
-            forms._written(dict(roles.get("error_rates", {}))),
-            hint="As {age = 0.02}.",
-        ),
-        parts.text_field(
-            "key_sets",
-            "Further key sets",
-            _written_sets(roles.get("key_sets", {})),
-            hint='As {register = ["age", "sex"]}.',
-        ),
-        class_="fields",
-    )
-    return parts.card(
-        "More of the scenario",
-        parts.folded(
-            "Population, attack, missing values, further key sets", parts.form("more", fields, parts.submit("Keep"))
-        ),
-    )
+def _preset(draft: Draft, name: str) -> Any:
+    """A policy that is ready made, and the button that takes it."""
+    own = PRESETS[name]
+    used = draft.preset == name and draft.policy == own.policy
+    take = parts.button("preset", "In use" if used else "Use", title=f"Use the policy: {own.title}", which=name)
+    said = tags.p(own.words, class_="quiet"), tags.p(str(own.policy), class_="small")
+    return tags.div(tags.h3(own.title), *said, take, class_="option " + ("chosen" if draft.preset == name else ""))
 
 
-def _written_sets(sets: Mapping[str, Any]) -> str:
-    plain = {
-        name: list(getattr(each, "keys", each)) if not isinstance(each, dict) else each for name, each in sets.items()
-    }
-    return forms._written(plain) if plain else ""
+def _limits(draft: Draft) -> Any:
+    """The form of all limits."""
+    given = {name: value for name, value in draft.policy.to_dict().items() if value is not False}
+    fields = forms.fields(parameters_of(Policy), draft.data.columns, given)
+    hint = "Needed where a limit is changed or left out; it stands in the project and in the checklist."
+    reason = parts.text_field("reason", "Why this file is an exception", "", hint=hint)
+    form = parts.form("policy", *fields, reason, parts.submit("Keep these limits"))
+    return parts.folded("Change the limits", form, opened=bool(draft.reasons))
 
 
 # What people do on this page.
@@ -288,17 +186,10 @@ def policy(desk: Desk, fields: Mapping[str, Any]) -> None:
     desk.do(replace(desk.draft, policy=fresh, reasons=reasons), "change the limits")
 
 
-def more(desk: Desk, fields: Mapping[str, Any]) -> None:
-    """Keep what else there is to say of the scenario."""
-    given: dict[str, Any] = dict(desk.draft.roles)
-    for name in ("population_size", "sampling_fraction", "attack_probability", "known", "error_rates", "key_sets"):
-        text = str(fields.get(name) or "").strip()
-        given[name] = forms.value_of(text) if text else None
-    for name in ("attack", "model", "missing"):
-        given[name] = str(fields.get(name) or "").strip() or None
-    if given["attack"] == "M3":
-        given["attack"] = None
-    desk.do(desk.draft.with_roles(given), "change the scenario")
-
-
-ACTIONS = {"role": role, "accept_suggestions": accept_suggestions, "preset": preset, "policy": policy, "more": more}
+ACTIONS = {
+    "role": role,
+    "accept_suggestions": accept_suggestions,
+    "preset": preset,
+    "policy": policy,
+    "more": scenario_more.more,
+}
