@@ -146,7 +146,7 @@ class Project:
         document = toml_document(text, source)
         unknown = [name for name in document if name not in SECTIONS]
         if unknown:
-            raise TacitaError(f"{source} has a section {unknown[0]!r}; a project has {', '.join(SECTIONS[1:])}.")
+            raise TacitaError(f"{source} has a section {unknown[0]!r}; a project has {', '.join(SECTIONS[1:-1])}.")
         for name in ("data", "scenario"):
             if not isinstance(document.get(name), dict):
                 raise TacitaError(f"{source} has no [{name}] table; add one.")
