@@ -101,3 +101,11 @@ def test_of_many_values_only_those_with_a_label_are_listed() -> None:
     assert [(each.value, each.label, each.records) for each in place.categories] == [("7", "Village", 10)]
     days = Data.of(pl.DataFrame({"day": [datetime.date(2020, 1, 1)] * 12}))
     assert described(days).variables[0].valid == 12
+
+
+def test_categories_stand_in_their_order() -> None:
+    ages = pl.DataFrame({"age": ["<15", "15-29", "65+", "30-64"] * 10})
+    order = ("<15", "15-29", "30-64", "65+")
+    data = Data.of(ages, {"age": Variable(scale="ordinal", order=order)})
+    assert tuple(each.value for each in described(data).variables[0].categories) == order
+    assert all(each.records == 10 for each in described(data).variables[0].categories)

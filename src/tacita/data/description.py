@@ -108,6 +108,8 @@ def _listed(data: Data, name: str, values: tuple[Any, ...]) -> list[int]:
     """The places of the values that a codebook lists."""
     known = data.variable(name)
     if data.scale(name) != "numeric" and len(values) <= MOST_CATEGORIES:
-        return list(range(len(values)))
+        # In the order of the categories, as `<15` before `15-29`; otherwise in that of the values.
+        place_of = {value: at for at, value in enumerate(known.order)}
+        return sorted(range(len(values)), key=lambda at: (place_of.get(values[at], len(place_of)), at))
     labelled = {*known.value_labels, *known.missing, *known.not_applicable}
     return [place for place, value in enumerate(values) if value in labelled]

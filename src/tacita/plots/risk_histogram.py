@@ -30,7 +30,7 @@ def _expected(result: Any) -> str:
     found = getattr(result, "reidentification", None)
     if found is None or found.not_valid:
         return ""
-    return f"{number_of(found.expected, 'expected re-identification')} ({percent(found.rate)}); "
+    return f"; {number_of(found.expected, 'expected re-identification')} ({percent(found.rate)})"
 
 
 def risk_histogram_points(result: Any, *, threshold: float | None = None) -> frame.Frame:
@@ -72,9 +72,9 @@ def risk_histogram(result: Any, *, threshold: float | None = None, width: int = 
     points = risk_histogram_points(result, threshold=threshold)
     scale = alt.Scale(type="log", domain=[float(points["low"][0]), 1.0], nice=False)
     upper, lower = _bars(points, scale), _steps(points, scale)
-    subtitle = f"{len(risk):,} records; {_expected(result)}highest risk {risk.max():.3g}"
+    subtitle = [f"{len(risk):,} records{_expected(result)}", f"highest risk {risk.max():.3g}"]
     if limit is not None:
-        subtitle += f"; {int((risk > limit).sum()):,} above {limit:g}"
+        subtitle[1] += f"; {int((risk > limit).sum()):,} above {limit:g}"
         upper, lower = upper + _limit(limit, scale, named=True), lower + _limit(limit, scale, named=False)
     chart = alt.vconcat(
         upper.properties(width=width, height=190), lower.properties(width=width, height=120), spacing=14

@@ -99,11 +99,24 @@ def risk_chapter(before: Any, after: Any | None, figures: Figures, compared: Any
 def _side_by_side(compared: Any) -> list[Part]:
     """The figures of risk before and after; those that do not hold in brackets, and no tables of them."""
     cautions = (compared.brackets,) if compared.brackets else ()
-    parts = [Part("Side by side", tables=(titled(compared.first_screen()[0], ""),), cautions=cautions)]
+    parts = [Part("Side by side", tables=_with_meanings(compared, "risk"), cautions=cautions)]
     behind = compared.risk_tables()
     if behind and not cautions:
-        parts.append(Part("By level of k and quantile of the risk", tables=behind, side_by_side=True))
+        meaning = "How many records are rare, by how rare, and how the risk is spread over the records."
+        parts.append(Part("By level of k and quantile of the risk", meaning, tables=behind, side_by_side=True))
     return parts
+
+
+def _with_meanings(compared: Any, kind: str) -> tuple[Table, ...]:
+    """The figures of risk or of loss, and of one release in a last column what each means."""
+    wanted = {"risk": "What an intruder gains", "loss": "What a researcher loses"}[kind]
+    if len(compared.releases) > 1:
+        return tuple(titled(table, "") for table in compared.first_screen() if table.title == wanted)
+    blocks = [block for part in compared.blocks() for block in part if block.title == wanted]
+    heads = ("", "original", compared.releases[0].name, "what it means")
+    return tuple(
+        Table(heads, tuple((each.words, *each.cells, each.meaning) for each in block.lines)) for block in blocks
+    )
 
 
 def _stands_here(name: str) -> bool:
@@ -206,7 +219,11 @@ def changes_chapter(account: Any) -> Chapter:
     )
     parts = [
         Part("Step by step", rows=said, folded=(titled(table, "By step and variable"),)),
-        Part("By variable", tables=(titled(by_variable, ""),)),
+        Part(
+            "By variable",
+            "In how many records the released value is another one, or is missing.",
+            tables=(titled(by_variable, ""),),
+        ),
     ]
     if suppressed:
         parts.append(
@@ -225,8 +242,7 @@ def _done(each: Any) -> str:
 
 def loss_chapter(comparison: Any, figures: Figures) -> Chapter:
     """What a researcher loses: every measure of loss, and both files side by side."""
-    side_by_side = tuple(table for table in comparison.first_screen() if table.title.startswith("What a researcher"))
-    parts = [Part("Side by side", tables=tuple(titled(table, "") for table in side_by_side))]
+    parts = [Part("Side by side", tables=_with_meanings(comparison, "loss"))]
     if len(comparison.releases) == 1:
         measured = comparison.releases[0].measures
         parts += [part_of(result, figures) for name, result in measured.items() if kind_of(name) == "loss"]
