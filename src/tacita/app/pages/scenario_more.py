@@ -52,8 +52,8 @@ def card(desk: Desk) -> Tag:
         *tables,
         class_="fields",
     )
-    rules = parts.area_field("rules", "Rules that the release should keep", "\n".join(desk.draft.rules), hint=RULE_HINT)
-    made = parts.form("more", fields, rules, parts.submit("Keep"))
+    kept = parts.area_field("rules", "Rules that the release should keep", "\n".join(desk.draft.rules), hint=RULE_HINT)
+    made = parts.form("more", fields, kept, parts.submit("Keep"))
     return parts.card(
         "More of the scenario", parts.folded("Population, attack, missing values, further key sets", made)
     )
