@@ -181,7 +181,7 @@ class Desk:
             else:
                 yield Task(kind + key, f"step: {steps[-1].label}", tasks.advanced, (before, steps[-1]))
         elif kind == "release:":
-            yield Task(kind + key, "measuring risk", tasks.judged, (self.results["state:" + key],))
+            yield Task(kind + key, "measuring risk", tasks.judged, (self.results["state:" + key], draft.rules))
         else:
             yield Task(kind + key, "comparing with the original", tasks.compared, (self.results["release:" + key],))
 

@@ -58,6 +58,8 @@ class Draft:
     """The preset that the policy began with."""
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Exceptions: by limit that differs from the preset, why."""
+    rules: tuple[str, ...] = ()
+    """Relations that the release should keep, such as age >= 15."""
     entries: tuple[Entry, ...] = ()
     seed: int = 0
     """The seed of all random steps: secret."""
@@ -98,7 +100,7 @@ class Draft:
         """Of everything but the steps: equal for equal results of the same steps."""
         scenario = "" if self.scenario is None else self.scenario.to_toml()
         parts = (id(self.opened), sorted(tables_of(self.variables).items()), scenario, self.policy.to_toml(), self.seed)
-        return _digest(repr(parts))
+        return _digest(repr((*parts, self.rules)))
 
     def key(self, steps: Iterable[Step]) -> str:
         """Of everything up to the last of some steps."""

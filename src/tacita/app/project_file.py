@@ -13,6 +13,8 @@ from tacita.data.atomic import OFFICE_ONLY
 from tacita.protect.steps import step_of
 from tacita.release.plan import Plan
 from tacita.release.project import Project
+from tacita.rules import EditRule
+from tacita.rules.declared import rule_of
 
 NOTE = f"# {OFFICE_ONLY}: it holds the seed of the random steps, and whoever knows that can undo the protection\n"
 
@@ -37,6 +39,7 @@ def project_text(draft: Draft) -> str:
         policy=draft.policy,
         plan=draft.plan,
         formats=("csv",),
+        rules=tuple(rule_of(each) for each in draft.rules),
         app=kept,
     )
     return NOTE + project.to_toml()
@@ -72,6 +75,7 @@ def restored(path: Path) -> Draft:
         variables=project.variables,
         roles=roles,
         policy=project.policy,
+        rules=tuple(each.rule for each in project.rules if isinstance(each, EditRule)),
         preset=str(kept.get("preset", "default")),
         reasons=dict(kept.get("reasons", {})),
         entries=entries,

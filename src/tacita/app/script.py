@@ -35,8 +35,9 @@ def script(draft: Draft, out: str = "released.csv") -> str:
     lines.append(f"policy = tc.Policy.from_dict({_table(draft.policy.to_dict())})")
     lines += [f"# An exception: {name}: {' '.join(reason.split())}" for name, reason in draft.reasons.items()]
     lines += ["plan = tc.Plan(", "    [", *(_line(each) for each in draft.entries), "    ]", ")", ""]
+    rules = f"rules={list(draft.rules)!r}, " if draft.rules else ""
     lines += [
-        f"release = plan.apply(data, scenario, policy, seed=0x{draft.seed:x})",
+        f"release = plan.apply(data, scenario, policy, {rules}seed=0x{draft.seed:x})",
         "print(release)",
         "print(release.verdict)",
         f"tc.write(release.data, {out!r})",

@@ -37,9 +37,9 @@ def advanced(state: State, step: Step, progress: Progress) -> State:
     return advance(state, step, progress)
 
 
-def judged(state: State, progress: Progress) -> Release:
-    """The release that a state is, with its risk measured."""
-    release = release_of(state)
+def judged(state: State, rules: tuple[str, ...], progress: Progress) -> Release:
+    """The release that a state is, with its risk measured and its rules checked."""
+    release = release_of(state, rules)
     release.assess(progress=progress)
     return release
 

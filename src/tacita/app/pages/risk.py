@@ -160,7 +160,7 @@ def _preview(desk: Desk, risk: float) -> Any:
         return None
     button = parts.button("preview", "What would suppression down to it blank?", kind="quiet", risk=f"{risk:.9g}")
     add = parts.button("add_suppress", "Add this suppression as a step", kind="quiet", risk=f"{risk:.9g}")
-    if asked is None or abs(float(asked) - risk) > 1e-12:
+    if asked != f"{risk:.9g}":
         return tags.div(button, class_="row")
     key = f"preview:{draft.key(draft.steps)}:{risk:.9g}"
     given = (state.data, state.scenario, draft.policy, risk, draft.seed)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from htmltools import Tag, tags
 
 from tacita.app import forms, parts
 from tacita.app.desk import Desk
+from tacita.rules import Rules
 from tacita.scenario import ATTACKS, MODELS, RULES
 
 ATTACK_WORDS = (
@@ -24,6 +26,7 @@ NUMBERS = {
     "sampling_fraction": ("Sampling fraction", "Or this; 1 for a census."),
     "attack_probability": ("Probability of M4", ""),
 }
+RULE_HINT = "One on each line, as age >= 15 or total = home + abroad."
 TABLES = {
     "known": ("Probability that he knows a variable", "As {income = 0.3}."),
     "error_rates": ("Error rates of keys", "As {age = 0.02}."),
@@ -49,7 +52,8 @@ def card(desk: Desk) -> Tag:
         *tables,
         class_="fields",
     )
-    made = parts.form("more", fields, parts.submit("Keep"))
+    kept = parts.area_field("rules", "Rules that the release should keep", "\n".join(desk.draft.rules), hint=RULE_HINT)
+    made = parts.form("more", fields, kept, parts.submit("Keep"))
     return parts.card(
         "More of the scenario", parts.folded("Population, attack, missing values, further key sets", made)
     )
@@ -79,4 +83,6 @@ def more(desk: Desk, fields: Mapping[str, Any]) -> None:
         given[name] = str(fields.get(name) or "").strip() or None
     if given["attack"] == "M3":
         given["attack"] = None
-    desk.do(desk.draft.with_roles(given), "change the scenario")
+    rules = tuple(line.strip() for line in str(fields.get("rules") or "").splitlines() if line.strip())
+    Rules.of(rules).check_against(desk.draft.data)
+    desk.do(replace(desk.draft.with_roles(given), rules=rules), "change the scenario")
