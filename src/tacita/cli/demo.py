@@ -67,6 +67,7 @@ def demo(
     say(f"{out / INTERNAL / 'confidentiality.html'}, the release itself {out / 'release'}.")
     say("What an intruder gains and a researcher loses by each of the four plans is on one page,")
     say(f"{out / 'comparison' / INTERNAL / PAGE}. Try: tacita run {out / 'project.toml'}")
+    say(f"To do all of this by clicks, open the app: tacita app {out / 'survey.csv'}")
 
 
 def _compared(survey: Any, release: Any, progress: Any) -> Any:
