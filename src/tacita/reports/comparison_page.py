@@ -57,6 +57,8 @@ class Card:
     """The limits that it does not keep."""
     others: tuple[str, ...]
     """What could not be assessed, relations that it breaks, and further reasons."""
+    repairs: tuple[str, ...]
+    """What would make it keep the limits."""
 
 
 def comparison_page(comparison: Any, title: str = TITLE) -> str:
@@ -158,7 +160,7 @@ def _answer(comparison: Any, drawn: _Map | None) -> dict[str, str]:
     count = len(comparison.releases)
     if not safe:
         word = f"None of {count} releases keeps the policy" if count > 1 else comparison.releases[0].word
-        return {"state": "bad", "word": word, "reason": "What would have to change stands with each release."}
+        return {"state": "bad", "word": word, "reason": "Why not, and what would help, stands with each of them."}
     of_many = f"{len(safe)} of {count} releases {'keeps' if len(safe) == 1 else 'keep'} the policy"
     word = "SAFE" if count == 1 else f"{of_many}: {', '.join(safe)}"
     return {"state": "good", "word": word, "reason": _price(safe, drawn)}
@@ -196,9 +198,9 @@ def _card(release: Any, drawn: _Map | None) -> Card:
         figures += [("information lost", percent(loss))] if loss == loss else []
     suppressed = sum(each.suppressed for each in release.changes)
     figures += [("cells suppressed", cell_text(suppressed))]
-    return Card(
-        release.name, release.word, _state(release), tuple(figures), tuple(failed[:MOST_REASONS]), tuple(others)
-    )
+    repairs = tuple(dict.fromkeys(first_upper(each.text) for each in release.profile.repairs))
+    kept, state = tuple(failed[:MOST_REASONS]), _state(release)
+    return Card(release.name, release.word, state, tuple(figures), kept, tuple(others), repairs)
 
 
 def _shown(line: Any, *, bars: bool) -> ShownLine:
