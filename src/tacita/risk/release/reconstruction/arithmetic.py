@@ -29,6 +29,8 @@ LEAST_VALUES = 3
 """Different values from which on a line through them means anything."""
 LEAST_ORDERED = 20
 """Different values from which on the same order means anything."""
+LEAST_TOLD = 0.2
+"""The share of rows in which the greater of two numbers is not the other one."""
 MOST_COLUMNS = 40
 """Numeric columns that are tried in pairs and threes."""
 
@@ -264,8 +266,8 @@ def _formulas_of_two(names: list[str], sample: Floats, protected: Protected, row
             "{0} * {1}": (one * sample, lambda y: y[0] * y[1]),
             "{0} - {1}": (one - sample, lambda y: y[0] - y[1]),
             "{0} / {1}": (one / sample, lambda y: y[0] / y[1]),
-            "{0} where it is more than {1}": (_where(one > sample, one), lambda y: _where(y[0] > y[1], y[0])),
-            "{0} where it is less than {1}": (_where(one < sample, one), lambda y: _where(y[0] < y[1], y[0])),
+            "{0} where it is more than {1}": (_extreme(one, sample, 1), lambda y: _where(y[0] > y[1], y[0])),
+            "{0} where it is less than {1}": (_extreme(one, sample, -1), lambda y: _where(y[0] < y[1], y[0])),
         }
         for words, (guess, calculate) in ways.items():
             symmetric = "+" in words or "*" in words
@@ -277,6 +279,16 @@ def _formulas_of_two(names: list[str], sample: Floats, protected: Protected, row
 
 def _where(there: NDArray[np.bool_], values: Floats) -> Floats:
     return np.where(there, values, np.nan)
+
+
+def _extreme(one: Floats, others: Floats, sign: int) -> Floats:
+    """A column where it differs from each of others, if it is never less than that (for -1, more), and mostly differs.
+
+    Of two numbers that have nothing to do with each other now one is the greater, now the other.
+    """
+    beyond = sign * (one - others)
+    possible = ((beyond > 0).mean(axis=1) >= LEAST_TOLD) & ~(beyond < 0).any(axis=1)
+    return _where(np.logical_and(possible[:, None], beyond > 0), one)
 
 
 def _sums_of_three(names: list[str], sample: Floats, protected: Protected, rows: Ints) -> Iterator[SeveralColumns]:

@@ -78,8 +78,8 @@ def finer_columns(
 ) -> dict[str, FinerColumns]:
     """By variable of which the release merges values: columns that tell them apart, where the keys do not.
 
-    Keys are counted with; columns `aside`, such as declared identifiers, are not looked at. Of keys and of removed
-    variables sets of columns are tried, too.
+    Keys are counted with; columns `aside`, such as declared identifiers, and the order of the rows if it is one of
+    them, are not looked at. Of keys and of removed variables sets of columns are tried, too.
     """
     found = {
         each.name: _disclosing_columns(files, each, merged_values(each), keys, aside, each.removed or each.name in keys)
@@ -137,7 +137,7 @@ def _disclosing_columns(
         if values is not None:
             told[name,] = values
             determining += [name] if determines else []
-    by_order = disclosed_by_ways(files, merged, ROWS)
+    by_order = None if ROWS in aside else disclosed_by_ways(files, merged, ROWS)
     if by_order is not None:
         told[ROWS,] = by_order
     if sets:
