@@ -102,7 +102,7 @@ def _risk_lines(comparison: Comparison, shown: tuple[ComparedRelease, ...]) -> I
         return Line(words, tuple(_counted(each, figure) for each in profiles), meaning)
 
     if k is not None:
-        meaning = f"Records that fewer than {k} records of the file look like on the keys."
+        meaning = f"Records whose values on the keys fewer than {k} records of the file share."
         yield line(f"records below k = {k}", meaning, lambda own: own.k_anonymity.below(k))
     meaning = "How many people an intruder is expected to recognise, by how rare their keys are in the population."
     yield line("expected re-identifications", meaning, lambda own: own.expected)
