@@ -115,6 +115,13 @@ def reference() -> Reference:
     return Reference(REFERENCE)
 
 
+@pytest.fixture
+def trials(request: pytest.FixtureRequest) -> Callable[[int], range]:
+    """Seeds of a test that counts over many random files: all with `--thorough`, otherwise a quarter of them."""
+    thorough = request.config.getoption("--thorough")
+    return lambda count: range(count if thorough else max(20, count // 4))
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Chromium, for tests marked `browser`."""

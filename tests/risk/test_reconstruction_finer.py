@@ -1,5 +1,6 @@
 """Columns that tell a recoded or removed variable more finely: kernels against slow twins, by hand, and by chance."""
 
+from collections.abc import Callable
 from itertools import combinations
 from math import log
 
@@ -164,19 +165,20 @@ def test_few_records_tell_nothing(size: int) -> None:
     assert tc.risk.reconstruction(original, original.drop("region"), tc.Scenario(keys=["sex"])).finer == {}
 
 
-def test_columns_at_random_are_not_finer() -> None:
-    """Of 400 small files whose columns have nothing to do with each other, next to none raises an alarm."""
+def test_columns_at_random_are_not_finer(trials: Callable[[int], range]) -> None:
+    """Of small files whose columns have nothing to do with each other, next to none raises an alarm."""
     alarms = 0
-    for seed in range(400):
+    for seed in trials(400):
         draw = np.random.default_rng(seed)
         size = int(draw.integers(4, 60))
         columns = {f"c{at}": draw.integers(0, int(draw.integers(2, size + 1)), size) for at in range(5)}
         original = pl.DataFrame({"key": draw.integers(0, int(draw.integers(2, size + 1)), size), **columns})
         released = original.with_columns(pl.col("key") // int(draw.integers(2, 6)) * 1000)
         alarms += bool(tc.risk.reconstruction(original, released, tc.Scenario(keys=["key"])).finer)
-    assert alarms <= 0.05 * 400
+    assert alarms <= 0.05 * len(trials(400))
 
 
+@pytest.mark.usual(seed=10)
 @pytest.mark.parametrize("seed", range(30))
 def test_pairs_and_threes_that_tell_are_those_of_plain_loops(seed: int) -> None:
     """The codes of two or three columns together are a class of the region, and none of them alone is."""
@@ -203,15 +205,15 @@ def test_pairs_and_threes_that_tell_are_those_of_plain_loops(seed: int) -> None:
             assert any(len(each) < 6 for each in together) == (set(columns) <= set(chosen)), chosen
 
 
-def test_sets_of_columns_at_random_tell_nothing() -> None:
+def test_sets_of_columns_at_random_tell_nothing(trials: Callable[[int], range]) -> None:
     alarms = 0
-    for seed in range(60):
+    for seed in trials(60):
         draw = np.random.default_rng(seed)
         size = int(draw.integers(30, 400))
         columns = {f"c{at}": draw.integers(0, int(draw.integers(2, 9)), size) for at in range(8)}
         original = pl.DataFrame({"region": draw.integers(0, 9, size), "sex": draw.integers(0, 2, size), **columns})
         alarms += bool(tc.risk.reconstruction(original, original.drop("region"), tc.Scenario(keys=["sex"])).finer)
-    assert alarms <= 0.05 * 60
+    assert alarms <= 0.05 * len(trials(60))
 
 
 def blanked(original: pl.DataFrame, share: float = 0.1, seed: int = 5) -> pl.DataFrame:
