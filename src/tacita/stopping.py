@@ -25,10 +25,6 @@ class Stopped(BaseException):
         self.number = number
 
 
-class _Told(SystemExit):
-    """The end of a program that was stopped, and has said so: the program and its command line both see it."""
-
-
 _asked: list[int] = []
 """The signals that asked the program to end."""
 
@@ -45,10 +41,8 @@ def run_stoppable(run: Callable[[], None]) -> None:
         # A compiled loop that is stopped on its return raises an error of its own.
         if not _asked and not isinstance(stopped, Stopped | KeyboardInterrupt):
             raise
-        if isinstance(stopped, _Told):
-            raise
         sys.stderr.write("tacita: stopped; nothing half-written is left.\n")
-        raise _Told(128 + (_asked[0] if _asked else signal.SIGINT)) from None
+        sys.exit(128 + (_asked[0] if _asked else signal.SIGINT))
 
 
 def end_undisturbed() -> None:
