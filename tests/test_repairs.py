@@ -18,6 +18,7 @@ SURVEY = tc.household_survey(300, population=9000, seed=3)
 DATA = SURVEY.data.with_columns({"age": SURVEY.data.numbers("age") // 20})
 KEYS = ["region", "sex", "age"]
 ALONE = {"k": None, "risk": None, "rate": None}
+T_CLOSE = tc.Policy(k=None, risk=None, rate=None, limits={"t_closeness": 0.01})
 
 
 def by_name(profile: tc.RiskProfile) -> dict[str, Repair]:
@@ -192,3 +193,22 @@ def test_columns_that_tell_a_key_more_finely_are_named_and_removing_them_makes_i
     )
     repaired = plan.then(tc.Remove(**repair.parameters)).apply(data, who, policy)
     assert repaired.assess().safe
+
+
+def test_the_order_of_rows_that_tells_a_key_is_renewed() -> None:
+    """A file that is sorted by a key told it again: `Remove(['(order of the rows)'])` is no step."""
+    ages = sorted([20, 21, 22, 23, 24, 25] * 60)
+    data = tc.Data.of(pl.DataFrame({"age": ages}))
+    who, policy = tc.Scenario(keys=["age"], population_size=60_000), tc.Policy(k=100, risk=None, rate=None)
+    plan = tc.Plan([tc.Recode("age", width=10)])
+    repair = by_name(plan.apply(data, who, policy).assess())["k:keys as told"]
+    assert (repair.step, dict(repair.parameters)) == ("random_order", {})
+    assert repair.text.startswith("the order of the rows tells them: ")
+    assert plan.then(tc.RandomOrder()).apply(data, who, policy).assess().safe
+
+
+def test_steps_are_proposed_only_with_all_that_they_need() -> None:
+    """`Generalise(t=0.2)` was, which needs hierarchies."""
+    for case, (who, policy) in {**CASES, "t": (tc.Scenario(keys=KEYS, sensitive=["citizenship"]), T_CLOSE)}.items():
+        for each in tc.assess(DATA, who, policy).repairs:
+            assert each.step is None or find_step(each.step)(**each.parameters), case

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -18,6 +19,7 @@ from tacita.result import Percent, cell_text
 # Cautions about perturbed keys are part of what is compared.
 pytestmark = pytest.mark.filterwarnings("ignore::tacita.check.Caution")
 
+Run = Callable[..., tuple[int, str, str]]
 SURVEY = tc.household_survey(250, population=6000, seed=4)
 COARSE = tc.Plan([tc.Recode("age", width=20), tc.GroupRare(["citizenship"], least_share=0.1), tc.Suppress()])
 PERTURBED = tc.Plan([tc.Pram(["citizenship", "region"]), tc.Noise(["income"], 0.2)])
@@ -216,3 +218,16 @@ def test_the_map_places_every_release(compared: Comparison) -> None:
     assert found.points[1].risk != found.points[1].risk  # not measured by counts of perturbed keys
     assert found.points[0].risk_before == compared.original.rate
     assert found.risk_limit == tc.Policy().rate
+
+
+def test_a_map_of_releases_whose_values_are_all_of_another_kind(run: Run, tmp_path: Path) -> None:
+    """`tacita compare --out` ended in "loss must be one of ...; got 'value_loss'" where all was recoded to texts."""
+    original = pl.DataFrame({"age": [20, 21, 30, 31] * 10, "income": [1, 2, 3, 4] * 10})
+    plan = tc.Plan([tc.Recode("age", width=10), tc.Recode("income", breaks=[3])])
+    release = plan.apply(original, tc.Scenario(keys=["age"]))
+    for name, table in {"original": original, "released": release.data}.items():
+        tc.write(table, tmp_path / f"{name}.parquet")
+    files = (tmp_path / "original.parquet", tmp_path / "released.parquet")
+    code, _, err = run("compare", *files, "--keys", "age", "--out", tmp_path / "out")
+    assert (code, err) == (0, "")
+    assert (tmp_path / "out" / "internal" / "risk_utility_map.png").exists()

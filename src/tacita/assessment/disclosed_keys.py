@@ -15,7 +15,7 @@ from tacita.data import Data
 from tacita.policy import Policy
 from tacita.result import Result, Verdict
 from tacita.risk.release.reconstruction.finer import FinerColumns
-from tacita.risk.release.reconstruction.order import ROWS
+from tacita.risk.release.reconstruction.order import REORDER, ROWS
 from tacita.risk.release.reconstruction.reconstruction import Reconstruction
 from tacita.scenario import KeySet, Scenario
 
@@ -152,10 +152,10 @@ def _reasons(finer: FinerColumns, weight: str | None, what: str = FINER) -> Iter
             f"{check.quoted(named)} tell{'s' if len(named) == 1 else ''} {what}{besides}; recode or remove "
             f"{'it' if one else 'them'} alike, or name {'it' if one else 'them'} among the keys"
         )
+    if ROWS in finer.columns:
+        yield f"the order of the rows tells {what}; {REORDER}"
     if weight in finer.columns:
         yield f"the weight {weight!r} tells {what}; round the weights further, perturb or remove them"
-    if ROWS in finer.columns:
-        yield f"the order of the rows tells {what}; put the records into random order"
     identifiers = [name for name in finer.identifiers if name != weight]
     if identifiers:
         what, them = ("looks like an identifier and tells", "it")

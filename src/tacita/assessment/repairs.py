@@ -21,6 +21,7 @@ from tacita.keys.source import combined
 from tacita.keys.table import KeyTable
 from tacita.result import Repair, Verdict, percent
 from tacita.risk.identity.individual_risk import least_count, risk_alike
+from tacita.risk.release.reconstruction.order import REORDER, ROWS
 
 if TYPE_CHECKING:
     from tacita.assessment.profile import KeySetRisk, RiskProfile
@@ -80,18 +81,24 @@ def _repair(profile: RiskProfile, verdict: Verdict, agreement: Mapping[str, Agre
 def _of_disclosed_keys(profile: RiskProfile, part: KeySetRisk) -> Repair:
     """Keys that other columns tell more finely than they are released: those columns are the reason."""
     records = max(part.unsafe_by_k, part.unsafe_by_risk)
-    columns = disclosing_columns(profile.further.get("reconstruction"), profile.scenario, part.table.keys)
-    others = [name for name in columns if name != profile.scenario.weight]
-    if not others:
-        what = "the weights: round them further or Remove them" if columns else "the columns that the cautions name"
-        return Repair("", f"the keys are told more finely by other columns; recode or remove {what}", records=records)
-    tell, them = ("tells", "it") if len(columns) == 1 else ("tell", "them")
-    weights = f", and round {profile.scenario.weight!r} further" if len(others) < len(columns) else ""
-    text = (
-        f"{check.quoted(columns)} {tell} the keys more finely than they are released: Remove([{check.quoted(others)}])"
-        f"{weights}, recode {them} alike, or name {them} among the keys"
-    )
-    return Repair("", text, None if weights else "remove", {"variables": others}, records)
+    telling = disclosing_columns(profile.further.get("reconstruction"), profile.scenario, part.table.keys)
+    weight = profile.scenario.weight
+    columns = [name for name in telling if name not in (weight, ROWS)]
+    ways = []
+    if columns:
+        tell, them = ("tells", "it") if len(columns) == 1 else ("tell", "them")
+        ways.append(
+            f"{check.quoted(columns)} {tell} the keys more finely than they are released: "
+            f"Remove([{check.quoted(columns)}]), recode {them} alike, or name {them} among the keys"
+        )
+    if weight in telling:
+        ways.append(f"the weight {weight!r} tells them: round it further with RoundWeights() or Remove([{weight!r}])")
+    if ROWS in telling:
+        ways.append(f"the order of the rows tells them: {REORDER}")
+    text = "; ".join(ways) or "recode or remove the columns that tell the keys more finely, as the cautions name them"
+    if len(ways) != 1 or weight in telling:
+        return Repair("", text, records=records)
+    return Repair("", text, *(("remove", {"variables": columns}) if columns else ("random_order", {})), records)
 
 
 class _Asked(NamedTuple):

@@ -209,11 +209,12 @@ class Comparison(Result):
             "releases": {each.name: _figures(each) for each in self.releases},
         }
 
-    def risk_utility(self, risk: str | None = None, loss: str = "value_loss") -> RiskUtility:
+    def risk_utility(self, risk: str | None = None, loss: str | None = None) -> RiskUtility:
         """Each release as a point: what an intruder gains across from what a researcher loses.
 
         `risk` and `loss` are measures that were compared, shown by their first key figure; risk is external risk where
-        it was measured, otherwise the re-identification rate.
+        it was measured, otherwise the re-identification rate; loss is that of values where it was measured, which needs
+        a variable that holds the same kind of values in both files, otherwise the first that was.
         """
         from tacita.comparison.points import points_of
 

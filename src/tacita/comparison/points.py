@@ -16,15 +16,18 @@ if TYPE_CHECKING:
 
 USUAL_RISK, RATE = "external_risk", "rate"
 """The risk that is valid for every release, and the one that counts of equal keys give."""
+USUAL_LOSS = "value_loss"
+"""The loss that most releases have."""
 
 
-def points_of(comparison: Comparison, risk: str | None, loss: str) -> RiskUtility:
+def points_of(comparison: Comparison, risk: str | None, loss: str | None) -> RiskUtility:
     """Each release by a measure of risk and one of loss, both by the figure of it that a policy can limit."""
     names = _measured(comparison)
     chosen = usual_risk(comparison) if risk is None else risk
     if chosen != RATE:
         check.one_of("risk", chosen, (RATE, *names))
-    check.one_of("loss", loss, names)
+    losses = [name for name in names if find(name).kind == "loss"]
+    loss = check.one_of("loss", _usual_loss(losses) if loss is None else loss, names)
     points = [
         RiskUtilityPoint(
             each.name,
@@ -49,6 +52,12 @@ def points_of(comparison: Comparison, risk: str | None, loss: str) -> RiskUtilit
 def usual_risk(comparison: Comparison) -> str:
     """External risk where every release has it, otherwise the re-identification rate."""
     return USUAL_RISK if USUAL_RISK in _measured(comparison) else RATE
+
+
+def _usual_loss(losses: list[str]) -> str:
+    if not losses:
+        raise TacitaError("no loss that a policy can limit was measured of every release; name one with measures=...")
+    return USUAL_LOSS if USUAL_LOSS in losses else losses[0]
 
 
 def _measured(comparison: Comparison) -> list[str]:

@@ -122,7 +122,8 @@ class LDiversity(Result):
         records = int(self.table.records[below].sum())
         text = (
             f"{check.counted(records, 'record')} in {check.counted(int(below.sum()), 'group')} below l = "
-            f"{limited.limit:g}: Generalise({kind}_l={limited.limit:g}), or Recode of the keys, joins them with others"
+            f"{limited.limit:g}: Generalise(hierarchies=..., {kind}_l={limited.limit:g}), or Recode of the keys, joins "
+            f"them with others"
         )
         # Without missing values a group that goes takes nothing from the others.
         if records == self.table.size or self.table.has_missing:

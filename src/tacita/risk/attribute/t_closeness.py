@@ -106,9 +106,9 @@ class TCloseness(Result):
         text = (
             f"{check.counted(int(self.table.records[far].sum()), 'record')} in "
             f"{check.counted(int(far.sum()), 'group')} farther than t = {limit:g}: "
-            f"Generalise(t={limit:g}), or Recode of the keys, joins them with others"
+            f"Generalise(hierarchies=..., t={limit:g}), or Recode of the keys, joins them with others"
         )
-        return Repair("t_closeness", text, "generalise", {"t": limit}, int(self.table.records[far].sum()))
+        return Repair("t_closeness", text, records=int(self.table.records[far].sum()))
 
     @property
     def headline(self) -> str:
