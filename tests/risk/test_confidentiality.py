@@ -140,7 +140,9 @@ def test_figure_of_a_small_file_draws_every_record() -> None:
     assert set(points["mark"].to_list()) <= set(MARKS)
     assert (points["mark"] == MARKS[3]).sum() == 1
     assert "turnover" not in points.columns
-    assert found.plot().to_dict()["layer"]
+    plot, key = found.plot().to_dict()["vconcat"]
+    assert plot["layer"]
+    assert key["layer"]
 
 
 def test_figure_of_a_large_file_draws_few_marks_and_counts_all() -> None:
