@@ -105,7 +105,9 @@ def test_running_a_project_assesses_before_and_after(home: Path) -> None:
 def test_tacita_run(home: Path, run: Run) -> None:
     code, out, err = run("run", home / "project.toml")
     assert (code, err) == (0, "")
-    assert "SAFE under this policy" in out and "Before" in out and "After" in out
+    assert "SAFE under this policy" in out and "before   after" in out and "Before" not in out
+    code, out, _ = run("run", home / "project.toml", "--verbose", "--overwrite")
+    assert code == 0 and "Before" in out and "After" in out
     assert (home / "out" / "public" / "data.csv").exists()
     code, _, err = run("run", home / "project.toml")
     assert code == 2

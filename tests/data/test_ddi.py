@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import polars as pl
 
 from tacita.data import Data, Variable
+from tacita.data.codebook import codebook
 from tacita.data.ddi import NAMESPACE, PERTURBED, ddi_codebook
 from tacita.data.description import MOST_CATEGORIES, Description, described
 
@@ -109,3 +110,12 @@ def test_categories_stand_in_their_order() -> None:
     data = Data.of(ages, {"age": Variable(scale="ordinal", order=order)})
     assert tuple(each.value for each in described(data).variables[0].categories) == order
     assert all(each.records == 10 for each in described(data).variables[0].categories)
+
+
+def test_the_codebook_lists_categories_without_labels_too() -> None:
+    rows = codebook(survey())["variable", "value", "value_label"].rows()
+    assert [row[1] for row in rows if row[0] == "job"] == ["", "baker", "juggler", "smith"]
+    assert [row[1:] for row in rows if row[0] == "sex"] == [
+        ("", ""), ("1", "male"), ("2", "female"), ("9", "refused")
+    ]  # fmt: skip
+    assert [row[1] for row in rows if row[0] == "age"] == [""]

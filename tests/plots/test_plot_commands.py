@@ -95,3 +95,14 @@ def test_mistakes(
 ) -> None:
     assert run(words, folder, monkeypatch) == 2
     assert capsys.readouterr().err == f"tacita: {message}\n"
+
+
+def test_risk_and_special_uniques_are_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people = pl.DataFrame({"sex": ["f", "m"] * 10, "age": [20, 30, 40, 50] * 5, "job": list("abcde") * 4})
+    people.write_csv(tmp_path / "people.csv")
+    for figure, said in {"risk": "NOT SAFE", "suda": "unique on the keys"}.items():
+        assert run(f"{figure} people.csv --keys sex,age,job --out {figure}.svg", tmp_path, monkeypatch) == 0
+        assert said in capsys.readouterr().out
+        assert (tmp_path / f"{figure}.svg").read_text("utf-8").startswith("<svg")

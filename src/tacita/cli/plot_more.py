@@ -13,6 +13,8 @@ from tacita.cli import arguments
 from tacita.cli.assess import given_scenario
 from tacita.cli.terminal import comparison_progress, names, progress_bar, say
 
+OptionalKeys = Annotated[list[str] | None, typer.Option(help="Key variables, separated by commas.")]
+
 
 def policy_of(path: Path | None) -> Any:
     """The policy of a file; None, the usual one, without a file."""
@@ -42,6 +44,50 @@ def save_figure(chart: Any, out: Path, overwrite: bool) -> None:
     from tacita.plots.save import save
 
     say(f"written: {save(chart, out, overwrite=overwrite)}")
+
+
+def plot_risk(
+    file: Annotated[Path, typer.Argument(help="The survey file.")],
+    out: arguments.PerhapsFigure = None,
+    keys: OptionalKeys = None,
+    weight: arguments.Weight = None,
+    household: arguments.Household = None,
+    missing: arguments.Missing = None,
+    scenario: arguments.ScenarioFile = None,
+    policy: arguments.PolicyFile = None,
+    overwrite: arguments.Overwrite = False,
+) -> None:
+    """How many records have which risk, with the policy's limit."""
+    from tacita.assessment.assess import assess
+
+    check_out(out, overwrite)
+    named = {"keys": names(keys), "weight": weight, "household": household, "missing": missing}
+    with progress_bar() as progress:
+        found = assess(file, given_scenario(scenario, named), policy_of(policy), progress=progress)
+    say(found.headline)
+    if out is not None:
+        save_figure(found.plot(), out, overwrite)
+
+
+def plot_suda(
+    file: Annotated[Path, typer.Argument(help="The survey file.")],
+    out: arguments.PerhapsFigure = None,
+    keys: OptionalKeys = None,
+    weight: arguments.Weight = None,
+    missing: arguments.Missing = None,
+    scenario: arguments.ScenarioFile = None,
+    overwrite: arguments.Overwrite = False,
+) -> None:
+    """Special uniques: their scores, and what each key has to do with them."""
+    from tacita.risk.identity.suda.suda import suda
+
+    check_out(out, overwrite)
+    named = {"keys": names(keys), "weight": weight, "missing": missing}
+    with progress_bar() as progress:
+        found = suda(file, given_scenario(scenario, named), progress=progress)
+    say(str(found))
+    if out is not None:
+        save_figure(found.plot(), out, overwrite)
 
 
 def plot_categorical(
@@ -273,6 +319,8 @@ def plot_robust(
 
 
 MORE = {
+    "risk": plot_risk,
+    "suda": plot_suda,
     "categorical": plot_categorical,
     "intervals": plot_intervals,
     "cells": plot_cells,

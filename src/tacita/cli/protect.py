@@ -34,6 +34,9 @@ AcceptUnsafe = Annotated[
 ]
 
 
+Verbose = Annotated[bool, typer.Option(help="The whole assessment before and after.")]
+
+
 def protect_file(
     file: Annotated[Path, typer.Argument(help="The survey file.")],
     plan: Annotated[Path, typer.Option(help="Plan file (TOML): the steps.")],
@@ -61,6 +64,7 @@ def protect_file(
     seed_file: SeedFile = None,
     overwrite: OverwriteFolder = False,
     accept_unsafe: AcceptUnsafe = None,
+    verbose: Verbose = False,
 ) -> None:
     """Apply a plan to a file: risk before and after, and a release that is complete or not there."""
     from tacita.data.files import read
@@ -82,7 +86,7 @@ def protect_file(
     with progress_bar() as progress:
         progress(0.0, "reading")
         done = protect(read(file), who, safe, steps, rules=rules, seed=_seed(seed_file), progress=progress)
-    _finish(done, out, kinds, overwrite, reason)
+    _finish(done, out, kinds, overwrite, reason, verbose=verbose)
 
 
 def run_project(
@@ -91,6 +95,7 @@ def run_project(
     seed_file: SeedFile = None,
     overwrite: OverwriteFolder = False,
     accept_unsafe: AcceptUnsafe = None,
+    verbose: Verbose = False,
 ) -> None:
     """Do what a project file says: read, assess, protect, assess again, write the release."""
     from tacita.release.project import Project
@@ -102,10 +107,12 @@ def run_project(
     checked_folder(target, overwrite=overwrite, inputs=(project, seed_file, *declared.inputs()))
     with progress_bar() as progress:
         done = declared.run(seed=_seed(seed_file), progress=progress)
-    _finish(done, target, declared.formats, overwrite, reason)
+    _finish(done, target, declared.formats, overwrite, reason, verbose=verbose)
 
 
-def _finish(done: Any, out: Path, formats: tuple[str, ...], overwrite: bool, reason: str | None) -> None:
+def _finish(
+    done: Any, out: Path, formats: tuple[str, ...], overwrite: bool, reason: str | None, *, verbose: bool
+) -> None:
     """Write a release and then say everything: a reader that has seen enough must not keep it from being written."""
     from tacita.data.atomic import INTERNAL, NOT_FOR_PUBLICATION
     from tacita.release.written import PUBLIC
@@ -114,7 +121,7 @@ def _finish(done: Any, out: Path, formats: tuple[str, ...], overwrite: bool, rea
     refused = not release.safe and reason is None
     if not refused:
         release.save(out, formats=formats, overwrite=overwrite, accept_unsafe=reason)
-    say(f"{done}\n\n{release.checklist()}")
+    say(f"{done.details() if verbose else done}\n\n{release.checklist()}")
     if refused:
         complain(
             "nothing written, since the release is not safe; change the plan, or give the reason with "

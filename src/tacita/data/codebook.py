@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tacita import frame
 from tacita.data.data import Data
 from tacita.data.formats import text
+from tacita.data.variable import Variable
 
 NAME = "codebook.csv"
 COLUMNS = ("variable", "label", "scale", "perturbed", "value", "value_label")
 YES = "yes"
+MOST_CATEGORIES = 60
+"""Of a variable with more categories a codebook lists those that have a label."""
 
 
 def codebook(data: Data) -> frame.Frame:
-    """One row per variable and labelled code: its label and scale, and whether its values were perturbed.
+    """One row per variable, labelled code and category: its label and scale, and whether its values were perturbed.
 
     >>> import polars as pl
     >>> people = Data.of(pl.DataFrame({"sex": ["f", "m"], "income": [10.5, 20.1]})).with_perturbed(["income"])
@@ -30,8 +34,25 @@ def codebook(data: Data) -> frame.Frame:
         known = noted.variable(name)
         said = (name, known.label, data.scale(name), YES if known.perturbed else "")
         rows.append((*said, "", ""))
-        rows += [(*said, str(code), label) for code, label in known.value_labels.items()]
+        labels = {str(code): label for code, label in known.value_labels.items()}
+        rows += [(*said, value, labels.get(value, "")) for value in dict.fromkeys([*labels, *_categories(noted, name)])]
     return frame.rows(dict.fromkeys(COLUMNS, str), rows)
+
+
+def _categories(data: Data, name: str) -> tuple[str, ...]:
+    """The categories of a variable, in their order; of numbers, and where there are very many, none."""
+    if data.scale(name) == "numeric":
+        return ()
+    values = frame.coded(data.table, name).values
+    if len(values) > MOST_CATEGORIES:
+        return ()
+    return tuple(str(values[at]) for at in in_their_order(data.variable(name), values))
+
+
+def in_their_order(known: Variable, values: tuple[Any, ...]) -> list[int]:
+    """Places of the values of a variable in the declared order of its categories, as `<15` before `15-29`."""
+    place_of = {value: at for at, value in enumerate(known.order)}
+    return sorted(range(len(values)), key=lambda at: (place_of.get(values[at], len(place_of)), at))
 
 
 def with_noted_weight(data: Data) -> Data:

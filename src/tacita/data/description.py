@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from tacita import frame
-from tacita.data.codebook import with_noted_weight
+from tacita.data.codebook import MOST_CATEGORIES as MOST_CATEGORIES
+from tacita.data.codebook import in_their_order, with_noted_weight
 from tacita.data.data import Data
 from tacita.data.variable import Scale
 from tacita.small_counts import shown_counts
-
-MOST_CATEGORIES = 60
-"""Of a variable with more categories a codebook lists those that have a label."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +106,6 @@ def _listed(data: Data, name: str, values: tuple[Any, ...]) -> list[int]:
     """The places of the values that a codebook lists."""
     known = data.variable(name)
     if data.scale(name) != "numeric" and len(values) <= MOST_CATEGORIES:
-        # In the order of the categories, as `<15` before `15-29`; otherwise in that of the values.
-        place_of = {value: at for at, value in enumerate(known.order)}
-        return sorted(range(len(values)), key=lambda at: (place_of.get(values[at], len(place_of)), at))
+        return in_their_order(known, values)
     labelled = {*known.value_labels, *known.missing, *known.not_applicable}
     return [place for place, value in enumerate(values) if value in labelled]

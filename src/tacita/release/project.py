@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
 from tacita.release.plan import Plan
 from tacita.release.release import FORMATS, Release, checked_reason
-from tacita.result import summary
+from tacita.result import Percent, Table, summary
 from tacita.rules import Rule, rule_of
 from tacita.scenario import Scenario, checked
 
@@ -46,10 +46,16 @@ class Protection:
         return self.after.safe
 
     def __str__(self) -> str:
+        table = _before_after(self.before, self.after)
+        of_steps = self.release.cautions
+        cautions = [f"caution: {each}" for each in self.after.cautions if each not in of_steps]
+        return "\n".join([*self._verdict(), *([table.text()] if table.rows else []), "", str(self.release), *cautions])
+
+    def details(self) -> str:
+        """The whole assessment before and after, and the steps between them."""
         return "\n".join(
             [
-                f"The release is {summary(self.after.verdicts())} ({self.release.policy})",
-                *repair_lines(self.after.repairs),
+                *self._verdict(),
                 "",
                 "Before",
                 str(self.before),
@@ -61,6 +67,32 @@ class Protection:
                 str(self.after),
             ]
         )
+
+    def _verdict(self) -> list[str]:
+        return [
+            f"The release is {summary(self.after.verdicts())} ({self.release.policy})",
+            *repair_lines(self.after.repairs),
+        ]
+
+
+def _before_after(before: RiskProfile, after: RiskProfile) -> Table:
+    """The figures of risk that the policy limits, before and after; nothing for what does not hold."""
+    rows = [
+        (words, *(None if not each.sets or each.main.table.not_valid else figure(each) for each in (before, after)))
+        for words, figure in _figures(before.policy.k).items()
+    ]
+    kept = tuple(row for row in rows if any(cell is not None for cell in row[1:]))
+    return Table(("", "before", "after"), kept, "Risk")
+
+
+def _figures(k: int | None) -> dict[str, Callable[[RiskProfile], Any]]:
+    of_k = {} if k is None else {f"records below k = {k}": lambda each: each.main.k_anonymity.below(k)}
+    return of_k | {
+        "expected re-identifications": lambda each: each.expected,
+        "re-identification rate": lambda each: Percent(each.rate),
+        "highest individual risk": lambda each: each.main.individual.spread.maximum,
+        "highest household risk": lambda each: None if each.household is None else float(each.household.risk.max()),
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
