@@ -171,7 +171,11 @@ def test_a_figure_does_not_give_originals_away(log: Any) -> None:
             assert (apart > 1e-9).mean() > 0.9
         names = {name for rows in data.values() for row in rows for name in row}
         figures = {"record", "stratum", "neighbours", "mark", "unsafe", "moved", "height"}
-        assert names <= figures | {"size", "rank", "line", "head", "floor"} | {"at", "colour", "word"}  # the key to marks
+        assert names <= figures | {"size", "rank", "line", "head", "floor"} | {
+            "at",
+            "colour",
+            "word",
+        }  # the key to marks
     rows = [row for part in data.values() for row in part if "moved" in row]
     by_number = dict(zip(found.record.tolist(), found.perturbation.tolist(), strict=True))
     assert rows
