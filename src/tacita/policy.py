@@ -32,9 +32,9 @@ BY_FREQUENCY = ("k", "risk", "rate", "household_risk")
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "public use": {"k": 5, "risk": 0.09, "rate": 0.001, "rate_at": "upper"},
-    "scientific use": {"k": 3, "risk": 0.2, "rate": 0.01},
-    "secure use": {"k": None, "risk": None, "rate": 0.05, "given_back": None, "neighbours": None, "perturbation": None},
+    "public use": {"k": 5, "risk": 0.05, "rate": 0.0005, "rate_at": "upper"},
+    "scientific use": {},
+    "secure use": {"k": 2, "risk": 0.5, "rate": None},
 }
 """Policies to start from, by who will get the file: anybody, researchers under contract, researchers in a safe room."""
 
@@ -112,7 +112,7 @@ class Policy(Declared):
         """A policy to start from: "public use", "scientific use" or "secure use"; other fields in place of its own.
 
         >>> print(Policy.preset("public use", k=10))
-        k = 10, individual risk at most 0.09, re-identification rate at the upper end of its interval at most 0.1 %
+        k = 10, individual risk at most 0.05, re-identification rate at the upper end of its interval at most 0.05 %
         """
         check.one_of("preset", name, tuple(PRESETS))
         return cls(**{**PRESETS[name], **changed})
