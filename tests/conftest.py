@@ -15,6 +15,8 @@ from hypothesis import settings
 
 from parts import opened_chromium, skip_what_cannot_run
 from tacita import cli
+from tacita.risk.identity import individual_risk
+from tacita.risk.population.latent.cells import applies
 
 collect_ignore = ["plugin_package"]
 """A package of its own: its measure must not be known here."""
@@ -71,6 +73,22 @@ def _is_unusual(item: pytest.Item) -> bool:
     places: dict[str, int] = item.callspec.indices if hasattr(item, "callspec") else {}
     counts = [mark.kwargs for mark in item.iter_markers("usual")]
     return any(places[name] >= count for each in counts for name, count in each.items())
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_fits() -> Iterator[None]:
+    """A latent model takes seconds to fit: where a module is not marked `latent`, every file is too small for one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(individual_risk, "applies", lambda table: False)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _fits_where_marked(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if request.node.get_closest_marker("latent") is not None:
+            patch.setattr(individual_risk, "applies", applies)
+        yield
 
 
 REFERENCE = Path(os.environ.get("TACITA_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))

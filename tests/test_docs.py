@@ -11,6 +11,7 @@ import pytest
 from tacita.measures import MEASURES, kind_of
 from tacita.protect.steps import own_steps
 
+pytestmark = pytest.mark.latent
 ROOT = Path(__file__).parents[1]
 
 

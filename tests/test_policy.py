@@ -1,14 +1,18 @@
 """Policies: what counts as safe."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tacita as tc
 from tacita.check import TacitaError
-from tacita.policy import Policy
+from tacita.policy import PRESETS, Policy, checked_policy
 
 
 def test_defaults() -> None:
@@ -103,3 +107,35 @@ def test_unknown_fields() -> None:
 
 def test_one_file_can_hold_scenario_and_policy() -> None:
     assert Policy.from_toml("format = 1\n[scenario]\nkeys = ['a']\n[policy]\nk = 7\n").k == 7
+
+
+def test_presets_are_policies_to_start_from() -> None:
+    public = tc.Policy.preset("public use")
+    assert (public.k, public.rate_at) == (5, "upper")
+    assert tc.Policy.preset("public use", k=10) == replace(public, k=10)
+    # The more people will see a file, the less may be found.
+    files, contract, room = (tc.Policy.preset(name) for name in PRESETS)
+    assert files.k > contract.k > room.k and files.risk < contract.risk < room.risk and files.rate < contract.rate
+    assert (contract, room.rate) == (tc.Policy(), None)
+    for name in PRESETS:
+        preset = tc.Policy.preset(name)
+        assert tc.Policy.from_toml(preset.to_toml()) == preset
+        assert checked_policy(name) == preset
+
+
+def test_a_preset_may_stand_in_a_file() -> None:
+    said = 'format = 1\n[policy]\npreset = "public use"\nk = 10\nrate = false\n'
+    assert tc.Policy.from_toml(said) == tc.Policy.preset("public use", k=10, rate=None)
+    choices = "'public use', 'scientific use', 'secure use'"
+    with pytest.raises(TacitaError, match=f"^preset must be one of {choices}; got 'puf'\\.$"):
+        tc.Policy.from_toml('[policy]\npreset = "puf"\n')
+    with pytest.raises(TacitaError, match=f"^preset must be one of {choices}; got 5\\.$"):
+        tc.Policy.preset(5)  # type: ignore[arg-type]
+
+
+def test_a_preset_is_chosen_on_the_command_line(run: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    pl.DataFrame({"sex": ["f", "m"] * 5, "w": [500.0] * 10}).write_csv(tmp_path / "people.csv")
+    code, said, _ = run("assess", "people.csv", "--keys", "sex", "--weight", "w", "--policy", "public use", "--k", 6)
+    assert code == 0
+    assert "k = 6, individual risk at most 0.05" in " ".join(said.split())
+    assert "10 records below k = 6" in " ".join(said.split())

@@ -323,7 +323,10 @@ def prepared_data(data: Any, scenario: Scenario) -> Data:
     """Data of any kind, checked against a scenario, with the scenario's codes for not applicable declared."""
     opened = Data.of(data)
     checked(scenario).check_against(opened)
-    return with_codes(opened, scenario)
+    prepared = with_codes(opened, scenario)
+    # A release knows what it was made of.
+    original = getattr(data, "original", None)
+    return prepared.released_from(original) if isinstance(original, Data) else prepared
 
 
 _DECLARED_HERE: dict[str, Measure] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from tacita import check
 from tacita.check import TacitaError
@@ -29,6 +29,14 @@ OWN_FIELDS = {
 RATES = ("expected", "upper")
 BY_FREQUENCY = ("k", "risk", "rate", "household_risk")
 """Limits on what is counted by equal keys: not valid where keys were perturbed."""
+
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "public use": {"k": 5, "risk": 0.05, "rate": 0.0005, "rate_at": "upper"},
+    "scientific use": {},
+    "secure use": {"k": 2, "risk": 0.5, "rate": None},
+}
+"""Policies to start from, by who will get the file: anybody, researchers under contract, researchers in a safe room."""
 
 
 class Limited(NamedTuple):
@@ -99,6 +107,25 @@ class Policy(Declared):
             object.__setattr__(self, parameter.name, value)
         object.__setattr__(self, "limits", {name: _limit(name, value) for name, value in self.limits.items()})
 
+    @classmethod
+    def preset(cls, name: str, **changed: Any) -> Policy:
+        """A policy to start from: "public use", "scientific use" or "secure use"; other fields in place of its own.
+
+        >>> print(Policy.preset("public use", k=10))
+        k = 10, individual risk at most 0.05, re-identification rate at the upper end of its interval at most 0.05 %
+        """
+        check.one_of("preset", name, tuple(PRESETS))
+        return cls(**{**PRESETS[name], **changed})
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """The policy of a mapping; with `preset` that one, the other fields in place of its own."""
+        known = dict(given)
+        if "preset" not in known:
+            return super().from_dict(known)
+        name = check.one_of("preset", known.pop("preset"), tuple(PRESETS))
+        return super().from_dict({**PRESETS[name], **known})
+
     def limit_of(self, measure: str) -> Limited | None:
         """The limit of a measure; None if it has none."""
         if measure in OWN_FIELDS:
@@ -153,9 +180,11 @@ def _default_policy() -> Policy:
 
 
 def checked_policy(policy: Any) -> Policy:
-    """The policy itself, or that of a table or a TOML file, the default one for None; anything else is an error."""
+    """The policy itself, that of a table or a TOML file or a preset, the default one for None; else an error."""
     if policy is None:
         return _default_policy()
+    if isinstance(policy, str) and policy in PRESETS:
+        return Policy.preset(policy)
     opened = policy if isinstance(policy, Policy) else Policy.opened(policy)
     if opened is None:
         raise TacitaError(f"policy must be a Policy, as Policy(k=3); got {type(policy).__name__}.")

@@ -161,9 +161,9 @@ class Scenario(Declared):
     `[variables.NAME]`."""
     missing: MissingRule = field(default_factory=MissingRule)
     """How records with a missing key value count; given as text, e.g. "wildcard"."""
-    model: str = "benedetti_franconi"
-    """How F is estimated where no register gives it: by benedetti_franconi from f and the weights of a key alone, or by
-    the latent model from the other records too (from 100 complete records on; below, by the other one)."""
+    model: str = "latent"
+    """How F is estimated where no register gives it: by the latent model from all records (from 100 complete ones on;
+    below, as the other one does), or by benedetti_franconi from f and the weights of a key alone."""
 
     def __post_init__(self) -> None:
         put = object.__setattr__

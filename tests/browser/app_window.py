@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 120_000
+PATIENCE = 90_000
 """Milliseconds that anything may take, on a machine that does much else."""
-QUIET = """() => !document.querySelector('#working progress') && !document.querySelector('.waiting')
+QUIET = """() => !document.body.dataset.waiting && !document.querySelector('#working progress, .waiting')
     && [...document.querySelectorAll('.vega')].every(each => each.dataset.ready)
-    && !document.querySelector('#standing .badge.open') """
+    && !document.querySelector('#standing .badge.open')"""
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def started(*words: object) -> Iterator[str]:
         yield found[0]
     finally:
         process.terminate()
-        process.wait(30)
+        process.communicate(timeout=60)
 
 
 class Window:

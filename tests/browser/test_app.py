@@ -32,6 +32,7 @@ def with_scenario(window: Window) -> None:
     window.page.wait_for_selector("text=Choose a variable")
     window.click("#tab-scenario")
     window.click("text=Accept all")
+    window.page.wait_for_selector("#standing dl")
     window.settle()
 
 
@@ -111,16 +112,11 @@ def _look_at_risk(window: Window) -> None:
 def _brush_to_step(window: Window, kind: str) -> None:
     window.go("compare")
     assert window.page.locator("#figure-confidentiality svg path").count() > 20
-    # The whole plot, from corner to corner.
-    frame = window.page.locator(
-        "#figure-confidentiality svg .root .mark-group.role-scope .background"
-    ).first.bounding_box()
+    plot = window.page.locator("#figure-confidentiality svg .mark-group.role-scope .background").first
+    plot.evaluate("element => element.scrollIntoView({block: 'center'})")
+    frame = plot.bounding_box()
     assert frame is not None
     mouse = window.page.mouse
-    window.page.evaluate("window.scrollBy(0, -document.documentElement.scrollTop)")
-    frame = window.page.locator(
-        "#figure-confidentiality svg .root .mark-group.role-scope .background"
-    ).first.bounding_box()
     mouse.move(frame["x"] + 2, frame["y"] + frame["height"] - 2)
     mouse.down()
     mouse.move(frame["x"] + frame["width"] / 2, frame["y"] + 5, steps=4)

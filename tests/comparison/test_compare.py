@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -114,6 +115,17 @@ def test_the_page_says_which_release_is_safe_and_shows_every_figure(compared: Co
     assert "<script" not in page and "https://" not in page and page.count("http://") == page.count("http://www.w3.org")
     widths = [float(each) for each in re.findall(r'<i style="width: ([\d.]+)%', page)]
     assert widths and max(widths) == 100 and min(widths) >= 0
+
+
+def test_a_removed_variable_is_not_suppressed_and_more_diversity_has_no_bar() -> None:
+    people = SURVEY.data.take(np.arange(60))
+    who = tc.Scenario(keys=["sex"], sensitive=["status"])
+    policy = tc.Policy(k=2, risk=None, rate=None, limits={"l_diversity": 2})
+    compared = tc.compare(people, {"less": people.without(["income"])}, who, policy)
+    page = comparison_page(compared)
+    assert "<dt>cells suppressed</dt><dd>0</dd>" in page
+    (row,) = re.findall(r"<tr><th[^>]*>The smallest l.*?</tr>", page, flags=re.DOTALL)
+    assert row.count("<td") == 2 and "<i " not in row
 
 
 def test_many_releases_stand_below_each_other_on_the_page(releases: dict[str, tc.Release]) -> None:

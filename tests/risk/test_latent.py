@@ -11,6 +11,7 @@ from tacita.risk.population.latent import forecasts
 from tacita.risk.population.latent.cells import applies
 from tacita.risk.population.latent.fit import LatentModel, latent_model
 
+pytestmark = pytest.mark.latent
 KEYS = ("region", "sex", "age", "status")
 
 
@@ -52,7 +53,7 @@ def test_the_true_figure_lies_in_the_interval_and_the_estimate_is_near() -> None
     low, high = model.interval()
     assert low <= true <= high
     assert model.expected() == pytest.approx(true, rel=0.12)
-    assert tc.risk.reidentification(table, scenario()).expected < 0.8 * true
+    assert tc.risk.reidentification(table, scenario(), model="benedetti_franconi").expected < 0.8 * true
     assert model.population_uniques == pytest.approx((truth == 1).sum(), rel=0.35)
     few = model.table.per_record(model.quantile(0.05))
     assert (truth < few).mean() < 0.05
@@ -106,7 +107,7 @@ def test_a_census_by_weights_has_risk_one_in_f() -> None:
 def test_under_no_match_a_blank_is_alone_as_the_rule_says() -> None:
     table = with_missing(sample())
     model = latent_model(table, scenario(missing="no_match"))
-    plain = tc.risk.individual_risk(table, scenario(missing="no_match"))
+    plain = tc.risk.individual_risk(table, scenario(missing="no_match"), model="benedetti_franconi")
     blank = ~model.table.complete
     assert blank.any()
     np.testing.assert_allclose(model.risk[blank], plain.base[blank], rtol=1e-12)

@@ -1,5 +1,6 @@
 """Where the latent model shows: measures, verdicts, assessment, suppression, command line."""
 
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,11 @@ import pytest
 import tacita as tc
 from tacita.check import TacitaError
 from tacita.risk.identity.individual_risk import IndividualRisk
+from tacita.risk.population.latent import fit, lately
 
-SCENARIO = tc.Scenario(keys=["region", "sex", "age"], weight="w", model="latent")
+pytestmark = pytest.mark.latent
+
+SCENARIO = tc.Scenario(keys=["region", "sex", "age"], weight="w")
 PLAIN = replace(SCENARIO, model="benedetti_franconi")
 
 
@@ -36,6 +40,7 @@ def test_the_model_is_chosen_by_scenario_or_option(risk: IndividualRisk) -> None
     plain = tc.risk.individual_risk(people(), PLAIN)
     assert plain.model is None
     assert risk.model is not None
+    assert SCENARIO.model == "latent"
     np.testing.assert_array_equal(tc.risk.individual_risk(people(), PLAIN, model="latent").risk, risk.risk)
     np.testing.assert_array_equal(
         tc.risk.individual_risk(people(), SCENARIO, model="benedetti_franconi").risk, plain.risk
@@ -164,8 +169,56 @@ def test_suppression_keeps_to_the_model_refitted_on_what_is_left() -> None:
 def test_the_command_line_chooses_the_model(tmp_path: Path, run: Callable[..., tuple[int, str, str]]) -> None:
     people().write_csv(tmp_path / "people.csv")
     command = ["assess", "people.csv", "--keys", "region,sex,age", "--weight", "w"]
-    code, said, _ = run(*command, "--model", "latent", "--rate-at", "upper")
+    code, said, _ = run(*command, "--rate-at", "upper")
     assert code == 0
     assert "F by the latent model" in said
     assert "at the upper end of its interval" in " ".join(said.split())
-    assert "latent" not in run(*command)[1]
+    assert "latent" not in run(*command, "--model", "benedetti_franconi")[1]
+
+
+def test_a_file_is_fitted_once_whatever_is_asked_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    fits = []
+
+    def counted(table: Any, *rest: Any) -> Any:
+        fits.append(table)
+        return fit.model_of_table(table, *rest)
+
+    monkeypatch.setattr(lately, "model_of_table", counted)
+    monkeypatch.setattr(lately, "_kept", OrderedDict())
+    data, with_household = people(300, 5), replace(SCENARIO, household="household")
+    profile = tc.assess(data, with_household, measures={"risk_threshold": {"threshold": 0.1}})
+    assert profile.individual.model is not None
+    assert len(fits) == 1
+    assert tc.risk.reidentification(data, with_household).expected == profile.main.reidentification.expected
+    assert len(fits) == 1
+    # Other weights, another rule or another file is another model.
+    tc.risk.individual_risk(data.with_columns(w=pl.col("w") * 2), SCENARIO)
+    tc.risk.individual_risk(data, replace(SCENARIO, missing="own_category"))
+    tc.risk.individual_risk(people(300, 6), SCENARIO)
+    assert len(fits) == 4
+
+
+def test_only_so_many_models_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lately, "_kept", OrderedDict())
+    monkeypatch.setattr(lately, "MOST_KEYS", 300)
+    for seed in (7, 8, 9):
+        tc.risk.individual_risk(people(200, seed), SCENARIO)
+    assert sum(len(each.table.codes) for each in lately._kept.values()) <= 300
+
+
+def test_where_suppression_left_nobody_alone_counts_do_not_stray() -> None:
+    # Counts below k are gone: what is left says nothing of how they stray.
+    data = people()
+    release = tc.Plan([tc.Suppress(k=3, closed=False)]).apply(data, PLAIN)
+    assert tc.risk.individual_risk(release.data, SCENARIO).model is None
+    assert tc.risk.individual_risk(data, SCENARIO).model is not None
+
+
+def test_suppression_to_a_rate_keeps_the_end_that_the_policy_judges() -> None:
+    data, policy = people(), tc.Policy(k=None, risk=None, rate=0.1, rate_at="upper")
+    release = tc.Plan([tc.Suppress(rate=True, closed=False)]).apply(data, SCENARIO, policy)
+    found = release.assess().main.reidentification
+    assert found.model == "latent"
+    assert found.judged_rate(policy) <= 0.1
+    usual = tc.Plan([tc.Suppress(rate=True, closed=False)]).apply(data, SCENARIO, replace(policy, rate_at="expected"))
+    assert usual.assess().main.reidentification.rate > found.rate

@@ -45,6 +45,8 @@ class Draft:
     """The name of the file, as people see it."""
     path: str = ""
     """Where it lies."""
+    uploaded: bool = False
+    """Whether it lies in the app's own folder, which goes when the app closes."""
     reading: Mapping[str, Any] = field(default_factory=dict)
     """How it was read."""
     opened: Data | None = None
@@ -79,6 +81,11 @@ class Draft:
         if not any(self.roles.get(name) for name in ("keys", "numeric_keys", "key_sets")):
             return None
         return Scenario(**self.roles)
+
+    @property
+    def source(self) -> str:
+        """Where a script or a project finds the file: an uploaded one by its name, beside them."""
+        return self.name if self.uploaded else self.path
 
     @property
     def ready(self) -> bool:

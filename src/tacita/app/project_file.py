@@ -32,7 +32,7 @@ def project_text(draft: Draft) -> str:
         "reasons": dict(draft.reasons),
     }
     project = Project(
-        data=draft.path,
+        data=draft.source,
         reading=draft.reading,
         variables=draft.variables,
         scenario=draft.scenario,

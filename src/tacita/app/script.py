@@ -54,7 +54,7 @@ def _reading(draft: Draft) -> str:
         }
         return f"tc.{surveys[draft.path.removeprefix('demo:')]}.data"
     options = "".join(f", {name}={value!r}" for name, value in draft.reading.items())
-    return f"tc.read({draft.path!r}{options})"
+    return f"tc.read({draft.source!r}{options})"
 
 
 def _own(step: Step) -> bool:

@@ -62,6 +62,8 @@ def shiny_app(desk: Desk) -> App:
             act(desk, str(given["name"]), given.get("fields") or {})
             desk.tick()
             await show()
+            # The window knows now that what is shown follows what was done.
+            await session.send_custom_message("fragments", {"heard": str(given.get("at"))})
 
     return App(shell.skeleton(), server)
 
@@ -98,7 +100,7 @@ class Files:
         with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             async for piece in request.stream():
                 file.write(piece)
-        data_page.begin_to_open(self.desk, str(target), name=name)
+        data_page.begin_to_open(self.desk, str(target), name=name, uploaded=True)
         return PlainTextResponse("ok")
 
     def _download(self, name: str) -> Response:

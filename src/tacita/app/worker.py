@@ -6,14 +6,18 @@ second or two, and is replaced after it was ended.
 
 from __future__ import annotations
 
+import io
 import multiprocessing
 import pickle
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tacita.check import TacitaError
+
+FAULT = "this did not work ({}); it is a fault of the program, not of the file."
 
 
 class Task(NamedTuple):
@@ -36,6 +40,25 @@ class Message(NamedTuple):
     value: Any
 
 
+def frozen(table: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    """A table that cannot be changed: by this name it is known on the other side of the pipe."""
+    return MappingProxyType(table)
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles what Python does not by itself: tables that cannot be changed, as those of value labels."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        return (frozen, (dict(obj),)) if type(obj) is MappingProxyType else NotImplemented
+
+
+def sendable(given: Any) -> bytes:
+    """Anything as it goes through the pipe."""
+    made = io.BytesIO()
+    _Pickler(made, protocol=5).dump(given)
+    return made.getvalue()
+
+
 class Worker:
     """One process that does one task after the other."""
 
@@ -49,7 +72,7 @@ class Worker:
         assert self.task is None
         pipe = self._running()
         self.task = task
-        pipe.send_bytes(pickle.dumps((task.function, task.arguments), protocol=5))
+        pipe.send_bytes(sendable((task.function, task.arguments)))
 
     def messages(self) -> list[Message]:
         """What was said since it was asked last; with a result or an error the task has ended."""
@@ -107,7 +130,15 @@ def serve(pipe: Connection) -> None:
     with suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
             function, arguments = pickle.loads(pipe.recv_bytes())
-            pipe.send_bytes(pickle.dumps(_done(function, arguments, pipe), protocol=5))
+            pipe.send_bytes(_answer(_done(function, arguments, pipe)))
+
+
+def _answer(said: tuple[str, Any]) -> bytes:
+    """What came out, as it is sent; what cannot be sent is a fault that is said, and ends nothing."""
+    try:
+        return sendable(said)
+    except Exception as error:
+        return sendable(("error", FAULT.format(type(error).__name__)))
 
 
 def _warm_up() -> None:
@@ -120,7 +151,7 @@ def _done(function: Callable[..., Any], arguments: tuple[Any, ...], pipe: Connec
     import warnings
 
     def progress(done: float, what: str) -> None:
-        pipe.send_bytes(pickle.dumps(("progress", (float(done), what))))
+        pipe.send_bytes(sendable(("progress", (float(done), what))))
 
     try:
         with warnings.catch_warnings():
@@ -132,4 +163,4 @@ def _done(function: Callable[..., Any], arguments: tuple[Any, ...], pipe: Connec
         return "error", "this needs more memory than there is; try a smaller file or fewer variables."
     except Exception as error:
         # What libraries say may quote cells of the data.
-        return "error", f"this did not work ({type(error).__name__}); it is a fault of the program, not of the file."
+        return "error", FAULT.format(type(error).__name__)

@@ -168,7 +168,8 @@ def assess(
     cautions += noted
     told = _disclosed_keys(context, known_scenario, further)
     if told is not None:
-        in_told = context._replace(data=told.data)
+        # What is told follows from other columns and stands where cells are missing: no latent model is made for that.
+        in_told = context._replace(data=told.data, how={**context.how, "model": "benedetti_franconi"})
         parts += [_key_set_risk(name, key_set, in_told, no_progress) for name, key_set in told.sets.items()]
         not_measured, cautions = (*not_measured, *told.not_assessed), [*cautions, *told.cautions]
     not_measured += () if known is not None else tuple(_not_paired(context, further))
@@ -198,7 +199,7 @@ def _prepared(
     prepared = prepared_data(data, scenario).remembering()
     population, before = (None if given is None else Data.of(given) for given in (register, original))
     if before is not None:
-        prepared = with_original_weights(prepared, before, scenario).remembering()
+        prepared = with_original_weights(prepared, before, scenario).released_from(before).remembering()
     return Context(prepared, scenario, policy, population, before, how | {"register": population})
 
 

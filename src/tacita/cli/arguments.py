@@ -123,7 +123,7 @@ SafeRisk = Annotated[float | None, typer.Option(help="Individual risk that count
 SafeRate = Annotated[float | None, typer.Option(help="Re-identification rate that counts as safe (policy).")]
 SafeHouseholdRisk = Annotated[float | None, typer.Option(help="Household risk that counts as safe (policy).")]
 ScenarioFile = Annotated[Path | None, typer.Option(help="Scenario file (TOML).")]
-PolicyFile = Annotated[Path | None, typer.Option(help="Policy file (TOML).")]
+PolicyFile = Annotated[Path | None, typer.Option(help="Policy file (TOML), or a preset, as 'public use'.")]
 PlotPolicy = Annotated[Path | None, typer.Option(help="Policy file (TOML) with neighbours and perturbation.")]
 Register = Annotated[Path | None, typer.Option(help="File of the population with the same keys.")]
 

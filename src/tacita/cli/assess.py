@@ -169,10 +169,12 @@ def _with_scales(scenario: Any) -> Any:
 
 
 def given_policy(path: Path | None, given: dict[str, Any]) -> Any:
-    """The policy of a file, with what the command line says in place of it."""
-    from tacita.policy import Policy
+    """The policy of a file or a preset, with what the command line says in place of it."""
+    from tacita.policy import PRESETS, Policy
 
     said = {name: value for name, value in given.items() if value is not None}
+    if str(path) in PRESETS:
+        return Policy.preset(str(path), **said)
     return replace(Policy() if path is None else Policy.load(path), **said)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacita import frame
 from tacita.assessment.profile import RiskProfile
-from tacita.measures import kind_of
+from tacita.measures import find, kind_of
 from tacita.result import Percent, Result, Table, number, percent
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class Line(NamedTuple):
     """Of the original, then of each release; None where there is none."""
     meaning: str = ""
     """What it means, for somebody who never saw such a figure."""
+    worse_if_more: bool = True
+    """Whether more of it is more risk or loss; of the diversity of a group less is."""
 
 
 class Block(NamedTuple):
@@ -143,9 +145,10 @@ def _measured_lines(comparison: Comparison, shown: tuple[ComparedRelease, ...], 
     for name, known in measures.items():
         figures = [each[name].key_figures() if name in each else {} for each in results]
         words = dict.fromkeys(word for each in figures for word in each)
-        meaning = known.meaning
+        meaning, limit = known.meaning, find(name).limit
         for word in words:
-            yield Line(word, tuple(each.get(word) for each in figures), meaning)
+            worse_if_more = limit is None or not limit.least
+            yield Line(word, tuple(each.get(word) for each in figures), meaning, worse_if_more)
             # Said once, of the first of its figures.
             meaning = ""
 

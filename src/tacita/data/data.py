@@ -78,6 +78,8 @@ class Data:
     """What steps did to values, in their order: an intruder who knows it attacks better. In no released file."""
     understood: Mapping[str, str] = field(default_factory=dict, repr=False)
     """What reading made of some columns that they no longer show, by name, for `describe`."""
+    before: Data | None = field(default=None, init=False, repr=False)
+    """The file that this is a release of, while it is measured: never part of a copy."""
     memory: dict[Any, Any] | None = field(default=None, init=False, repr=False)
     """What was worked out once and is used again while a file is assessed; None: nothing is kept."""
 
@@ -143,6 +145,13 @@ class Data:
         """The same data, keeping what measures work out of it (codes, key tables) for the next measure."""
         copy = replace(self)
         object.__setattr__(copy, "memory", {})
+        object.__setattr__(copy, "before", self.before)
+        return copy
+
+    def released_from(self, original: Data | None) -> Data:
+        """The same data, knowing for as long as they are measured what they are a release of."""
+        copy = replace(self)
+        object.__setattr__(copy, "before", original)
         return copy
 
     def once(self, key: Any, work: Callable[[], Any]) -> Any:

@@ -114,7 +114,7 @@ def _block(given: Any, releases: Sequence[Any], *, first: bool) -> Block:
     heads = (("original", ""), *((each.name, _state(each)) for each in releases))
     if all(line.cells[0] is None for line in lines):
         lines, heads = [line._replace(cells=line.cells[1:]) for line in lines], heads[1:]
-    shown = tuple(_shown(line, bars=given.measured) for line in lines)
+    shown = tuple(_shown(line, bars=given.measured and line.worse_if_more) for line in lines)
     return Block(given.title if first else "", given.lead if first else "", heads, shown)
 
 
@@ -196,7 +196,7 @@ def _card(release: Any, drawn: _Map | None) -> Card:
         risk, loss = drawn.risks[release.name], drawn.losses[release.name]
         figures += [(drawn.words_of_risk, percent(risk))] if risk == risk else []
         figures += [("information lost", percent(loss))] if loss == loss else []
-    suppressed = sum(each.suppressed for each in release.changes)
+    suppressed = sum(each.suppressed for each in release.changes if not each.removed)
     figures += [("cells suppressed", cell_text(suppressed))]
     repairs = tuple(dict.fromkeys(first_upper(each.text) for each in release.profile.repairs))
     kept, state = tuple(failed[:MOST_REASONS]), _state(release)

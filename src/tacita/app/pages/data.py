@@ -229,7 +229,9 @@ def open_file(desk: Desk, fields: Mapping[str, Any]) -> None:
     begin_to_open(desk, path, options)
 
 
-def begin_to_open(desk: Desk, path: str, options: Mapping[str, Any] | None = None, name: str = "") -> None:
+def begin_to_open(
+    desk: Desk, path: str, options: Mapping[str, Any] | None = None, name: str = "", *, uploaded: bool = False
+) -> None:
     """Ask for a survey file, or for the work of a project file; it is open once it was read."""
     named = name or Path(path).name
     if path.lower().endswith(".toml"):
@@ -238,7 +240,7 @@ def begin_to_open(desk: Desk, path: str, options: Mapping[str, Any] | None = Non
             take(desk, replace(draft, opened=demo_data(draft.path), seed=draft.seed or fresh_seed()))
             return
     else:
-        draft = Draft(name=named, path=path, reading=dict(options or {}))
+        draft = Draft(name=named, path=path, reading=dict(options or {}), uploaded=uploaded)
     key = f"open:{draft.path}:{sorted(draft.reading)}"
     desk.failures.pop(key, None)
     desk.results.pop(key, None)

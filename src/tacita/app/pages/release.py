@@ -135,7 +135,8 @@ def _download(name: str, words: str, whose: str, *, public: bool) -> Any:
 
 
 def _project(desk: Desk) -> Any:
-    where = "" if desk.draft.path.startswith("demo:") else str(Path(desk.draft.path).with_suffix(".tacita.toml"))
+    nowhere = desk.draft.uploaded or desk.draft.path.startswith("demo:")
+    where = "" if nowhere else str(Path(desk.draft.path).with_suffix(".tacita.toml"))
     links = []
     if desk.draft.ready:
         links = [

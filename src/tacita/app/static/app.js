@@ -7,7 +7,9 @@
   // What people do.
 
   function send(name, fields) {
-    window.Shiny.setInputValue("act", { name: name, fields: fields || {}, at: Date.now() + Math.random() }, { priority: "event" });
+    const at = String(Date.now() + Math.random());
+    document.body.dataset.waiting = at;
+    window.Shiny.setInputValue("act", { name: name, fields: fields || {}, at: at }, { priority: "event" });
   }
 
   function own(element) {
@@ -68,7 +70,9 @@
     const turned = "current" in pieces && pieces.current !== current;
     for (const [place, text] of Object.entries(pieces)) {
       const element = document.getElementById(place);
-      if (place === "current") {
+      if (place === "heard") {
+        if (document.body.dataset.waiting === text) delete document.body.dataset.waiting;
+      } else if (place === "current") {
         current = text;
         document.body.dataset.page = text;
         for (const tab of document.querySelectorAll("nav button")) {

@@ -47,7 +47,7 @@ class Refitted(NamedTuple):
 
     @classmethod
     def of(cls, data: Data, scenario: Scenario, keys: tuple[str, ...], kept: Floats, limit: float) -> Refitted:
-        """The model of what is left; `kept` are the multiples of the model before."""
+        """The model of what is left, which knows the file before; `kept` are the multiples of the model before."""
         risk = risk_of_keys(data, scenario, key_table(data, scenario, keys))
         plain = risk.without_model
         before = kept * plain.risk

@@ -125,8 +125,9 @@ class Suppress(CellStep):
         begin, sets = wanted.multiples, key_sets_of(self, context.scenario)
         made, wanted = self._within_reach(wanted, data, ordered, free, context)
         for left in range(ROUNDS, -1, -1):
-            lower, too_much = lower_limits(wanted, sets, made.data, context.scenario)
-            refits = refitted(begin, wanted.risk, sets, made.data, context.scenario)
+            left_over = made.data.released_from(data).remembering()
+            lower, too_much = lower_limits(wanted, sets, left_over, context.scenario)
+            refits = refitted(begin, wanted.risk, sets, left_over, context.scenario)
             harder = wanted.harder(lower, refits)
             if harder is None or not left:
                 break

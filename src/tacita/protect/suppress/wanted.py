@@ -46,6 +46,8 @@ class Wanted(NamedTuple):
     """Whether the step asks for nothing, and so for all that the policy does."""
     not_kept: tuple[str, ...] = ()
     """Limits of the policy that suppression cannot keep, and why."""
+    rate_at: str = "expected"
+    """Which rate that is, as the policy judges it: the expected one, or the upper end of its interval."""
     multiples: Mapping[str, Floats] = {}
     """By key set and record how much riskier a record is than f and weights say: by the latent model."""
 
@@ -97,10 +99,12 @@ def wanted_of(asked: Suppress, sets: Mapping[str, KeySet], scenario: Scenario, p
         limits = (risk, household, rate)
         by_set = {name: _own_risk(each, asked, risk) for name, each in sets.items()} if risk is not None else {}
         counts = asked.k is not None or bool(asked.combs) or all(limit is None for limit in limits)
-        return Wanted(counts, by_set, household, rate)
+        return Wanted(counts, by_set, household, rate, rate_at=policy.rate_at)
     by_set = {name: limit for name, each in sets.items() if (limit := each.risk or policy.risk) is not None}
     household = policy.household_risk if scenario.household else None
-    wanted = Wanted(_has_k(sets, policy), by_set, household, policy.rate, True, tuple(_not_looked_at(policy)))
+    wanted = Wanted(
+        _has_k(sets, policy), by_set, household, policy.rate, True, tuple(_not_looked_at(policy)), policy.rate_at
+    )
     if not wanted.counts and not by_set and household is None and wanted.rate is None:
         raise TacitaError("the policy has no k; pass k=3 to the step.")
     return wanted
@@ -163,14 +167,16 @@ def lower_limits(
     for name, each in sets.items():
         found = risk_of_keys(data, scenario, key_table(data, scenario, each.keys))
         expected = Reidentification.of(found)
-        if expected.rate <= rate:
+        judged = expected.judged_rate(wanted)
+        if judged <= rate:
             continue
-        needed = ThresholdCurve.of(found).for_expected(rate * expected.size)
+        # Where the upper end is judged, expectations must come down as far as it must.
+        needed = ThresholdCurve.of(found).for_expected(rate * expected.rate / judged * expected.size)
         if wanted.whole_policy and needed.unsafe > MOST_TOUCHED * expected.size:
             above = f"{needed.unsafe:,} of {check.counted(expected.size, 'record')}"
             said.append(
                 f"not kept: the re-identification rate of {percent(rate)} on {name!r}, which is "
-                f"{percent(expected.rate)}: {above} have more than the risk of {needed.risk:.3g} that it needs; recode "
+                f"{percent(judged)}: {above} have more than the risk of {needed.risk:.3g} that it needs; recode "
                 f"the keys first"
             )
         else:

@@ -13,6 +13,7 @@ from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.keys.refilled import refilled
 from tacita.keys.source import SMALL_BITS, as_float, group_sums
 from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.measures import measure
@@ -267,7 +268,8 @@ def least_count(risk: IndividualRisk, limit: float) -> int | None:
     Without weights risk is 1/f, so that 0.1 asks for 10 records; with weights of their own records need different f.
     """
     p, attack = risk.table.sampling_probability, risk.attack
-    if risk.by_record or risk.table.source == "register" or np.ptp(p) > ALIKE or np.ptp(attack) > ALIKE:
+    known = risk.by_record or risk.table.source == "register" or risk.model is not None
+    if known or np.ptp(p) > ALIKE or np.ptp(attack) > ALIKE:
         return None
 
     def kept(f: int) -> bool:
@@ -363,10 +365,13 @@ def latent_model_of(
     data: Data, scenario: Scenario, table: KeyTable, progress: Progress = no_progress
 ) -> LatentModel | None:
     """The latent model of a file whose key table is known, fitted once; None where it has too little to go by."""
-    if not applies(table):
-        return None
-    from tacita.risk.population.latent.fit import model_of_table  # loads Numba
+    return data.once(("latent", id(table)), lambda: _fitted(data, scenario, table, progress))  # type: ignore[no-any-return]
 
-    weights = population_weights(data, scenario, table.keys)
-    found: LatentModel = data.once(("latent", id(table)), lambda: model_of_table(table, weights, progress))
-    return found
+
+def _fitted(data: Data, scenario: Scenario, table: KeyTable, progress: Progress) -> LatentModel | None:
+    whole = refilled(data, scenario, table)
+    if not applies(table if whole is None else whole.table):
+        return None
+    from tacita.risk.population.latent.lately import lately_fitted  # loads Numba
+
+    return lately_fitted(table, population_weights(data, scenario, table.keys), whole, progress)

@@ -17,8 +17,14 @@ LEAST_RECORDS = 100
 
 
 def applies(table: KeyTable) -> bool:
-    """Whether a key table has enough to go by: F is not known, and there are at least 100 complete records."""
-    return table.source not in ("register", "census") and int(table.records[table.complete].sum()) >= LEAST_RECORDS
+    """Whether a key table has enough to go by: F is not known, there are at least 100 complete records, none cut off.
+
+    Where cells were suppressed until nobody was alone, counts say how many were left, and not how they stray.
+    """
+    complete = table.complete
+    cut_off = table.has_missing and not (table.sample_count[complete] < 2).any()
+    enough = int(table.records[complete].sum()) >= LEAST_RECORDS
+    return table.source not in ("register", "census") and enough and not cut_off
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +81,16 @@ def shown_shares(codes: Ints, count: Ints) -> Floats:
     wider = np.array([records[different & one == one].sum() for one in different])
     shares: Floats = (wider / records.sum())[place]
     return shares
+
+
+def rows_of(codes: Ints, keys: Ints) -> tuple[Bools, Ints]:
+    """For each key whether it is among some distinct ones, and its row there."""
+    every, place = np.unique(np.concatenate([codes, keys]), axis=0, return_inverse=True)
+    place, known = place.reshape(-1), len(codes)
+    row = np.full(len(every), -1)
+    row[place[:known]] = np.arange(known)
+    found = row[place[known:]]
+    return found >= 0, np.maximum(found, 0)
 
 
 def _is_number(value: object) -> bool:

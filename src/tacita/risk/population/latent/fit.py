@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from tacita.arrays import Floats, Ints
+from tacita.arrays import Bools, Floats, Ints
 from tacita.data import Data
+from tacita.keys.matching import patterns
+from tacita.keys.refilled import Refilled
 from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.progress import Progress, no_progress, part
 from tacita.random import Draws
 from tacita.risk.population.latent import law, words
-from tacita.risk.population.latent.cells import Cells
+from tacita.risk.population.latent.cells import Cells, rows_of
 from tacita.risk.population.latent.forecasts import ChainForecast, Repeat
 from tacita.risk.population.latent.law import KNOTS, Counts, between_knots
 from tacita.risk.population.latent.posterior import Population, Sample, quantile
@@ -41,14 +43,19 @@ class Component:
     fit: Fit
     counts: Counts
     sample: Sample
-    row: Ints
-    """By key its row among the cells that were forecast."""
+    log_m: Floats
+    """By key the logarithm of the forecast."""
 
-    @cached_property
-    def log_m(self) -> Floats:
-        """By key the logarithm of the forecast."""
-        log_m: Floats = self.fit.forecast.blended(self.fit.blend)[self.row]
-        return log_m
+    @classmethod
+    def of(cls, share: float, fit: Fit, counts: Counts, sample: Sample, row: Ints) -> Component:
+        """A law of a file; `row` is by key its row among the cells that were forecast."""
+        return cls(share, fit, counts, sample, fit.forecast.blended(fit.blend)[row])
+
+    def of_release(self, sample: Sample, keys: Ints, known: Bools, row: Ints) -> Component:
+        """The same law, of the keys of a release; `row` is that of the keys that the file has just like that."""
+        log_m = self.log_m[row]
+        log_m[~known] = self.fit.forecast.of_others(keys[~known])
+        return replace(self, sample=sample, log_m=log_m)
 
     def population(self, mean: float = 0.0, shape: float = 0.0) -> Population:
         """F given f; log M and log a moved by so much."""
@@ -96,7 +103,6 @@ class LatentModel:
     """F given the sample, by key: what an intruder meets who looks for somebody of the file in the population."""
 
     table: KeyTable
-    cells: Cells
     repeats: tuple[tuple[Component, ...], ...]
     """By repeat its laws."""
     others: tuple[Component | None, ...]
@@ -193,7 +199,7 @@ def latent_model(data: Any, scenario: Scenario, keys: Any = None, progress: Prog
     """The latent model of a file under a scenario."""
     data = Data.of(data)
     table = key_table(data, scenario, keys)
-    return model_of_table(table, population_weights(data, scenario, table.keys), progress)
+    return model_of_table(table, population_weights(data, scenario, table.keys), progress=progress)
 
 
 def model_of_table(table: KeyTable, weights: Floats | None, progress: Progress = no_progress) -> LatentModel:
@@ -201,28 +207,30 @@ def model_of_table(table: KeyTable, weights: Floats | None, progress: Progress =
     cells = Cells.of(table)
     sample = sample_of(table, cells, weights)
     chain = ChainForecast.of(cells)
-    found = []
+    repeats, others = [], []
     for number in range(REPEATS):
         here = part(progress, number / REPEATS, (number + 1) / REPEATS)
         repeat = Repeat(cells, chain, Draws(SEED).step("latent").step(str(number)))
-        found.append(
-            selected(cells, repeat, lambda classes, here=here: here(classes / 128, f"{classes} latent classes"))  # type: ignore[misc]
-        )
-    return LatentModel(
-        table,
-        cells,
-        tuple(
-            tuple(
-                Component(share, fit, each.counts, sample, cells.row)
-                for share, fit in zip(each.shares, each.fits, strict=True)
-            )
-            for each in found
-        ),
-        tuple(
-            None if each.other is None else Component(1.0, each.other, each.counts, sample, cells.row) for each in found
-        ),
-        sample,
-    )
+        found = selected(cells, repeat, lambda classes, here=here: here(classes / 128, f"{classes} latent classes"))  # type: ignore[misc]
+        laws = zip(found.shares, found.fits, strict=True)
+        repeats.append(tuple(Component.of(share, fit, found.counts, sample, cells.row) for share, fit in laws))
+        other = found.other
+        others.append(None if other is None else Component.of(1.0, other, found.counts, sample, cells.row))
+    return LatentModel(table, tuple(repeats), tuple(others), sample)
+
+
+def model_of_release(model: LatentModel, table: KeyTable, whole: Refilled, weights: Floats | None) -> LatentModel:
+    """What the model of a file before cells were suppressed says of the keys of the release: they are what is seen."""
+    keys = whole.keys.astype(np.int64)
+    known, row = rows_of(whole.table.codes.astype(np.int64), keys)
+    sample = sample_of_release(whole, known, row, weights)
+
+    def moved(law: Component) -> Component:
+        return law.of_release(sample, keys, known, row)
+
+    repeats = tuple(tuple(map(moved, laws)) for laws in model.repeats)
+    others = tuple(None if other is None else moved(other) for other in model.others)
+    return LatentModel(table, repeats, others, sample)
 
 
 def sample_of(table: KeyTable, cells: Cells, weights: Floats | None) -> Sample:
@@ -239,3 +247,23 @@ def sample_of(table: KeyTable, cells: Cells, weights: Floats | None) -> Sample:
         fitted, kappa = mean_weights(cells.codes, cells.row[table.row], weights)
     mean = (table.population_count + kappa * fitted[cells.row]) / (table.sample_count + kappa)
     return Sample(table.sample_count, shown, np.maximum(mean, 1.0), forecast)
+
+
+def sample_of_release(whole: Refilled, known: Bools, row: Ints, weights: Floats | None) -> Sample:
+    """What the file before suppression says by key of the release; `known` keys are in that file, in these rows."""
+    mean = whole.population_count / whole.sample_count
+    if weights is not None:
+        fitted, kappa = mean_weights(whole.table.codes.astype(np.int64), whole.table.row, weights)
+        # What the values say of a weight is known of keys of that file; others, of many people, have their mean weight.
+        said = np.where(known, fitted[row], mean)
+        mean = (whole.population_count + kappa * said) / (whole.sample_count + kappa)
+    pattern = patterns(whole.keys)
+    showing = {int(each): _share_showing(whole.table, int(each)) for each in np.unique(pattern)}
+    shown = np.array([showing[int(each)] for each in pattern])
+    return Sample(whole.sample_count, shown, np.maximum(mean, 1.0), np.ones(len(mean), dtype=np.bool_))
+
+
+def _share_showing(table: KeyTable, pattern: int) -> float:
+    """The share of units that show at least some keys."""
+    shows = patterns(table.codes) & pattern == pattern
+    return float(table.units_by_key(shows.astype(np.float64))[shows].sum() / table.units)

@@ -55,10 +55,22 @@ class Forecast(NamedTuple):
     log_chain: Floats
     """By key: that of the chain; of keys with missing values that of the classes."""
     empty: Empty
+    models: tuple[Classes, ...]
+    """The classes, by fold."""
+    log_records: float
 
     def blended(self, blend: float) -> Floats:
         """By key the logarithm of the forecast that is made of both."""
         return blended(self.log_classes, self.log_chain, blend)
+
+    def of_others(self, codes: Ints) -> Floats:
+        """The logarithm of the forecast of keys that no record has just like that, as of a release: by the classes."""
+        layout, log_density = self.models[0].layout, np.empty((len(self.models), len(codes)))
+        places = np.where(codes > 0, layout.starts[:-1] + codes - 1, -1).astype(np.int32)
+        for model, density in zip(self.models, log_density, strict=True):
+            model.log_density(places, np.arange(len(codes)), density)
+        others: Floats = np.logaddexp.reduce(log_density) - np.log(len(self.models)) + self.log_records
+        return np.maximum(others, LEAST_LOG)
 
     def counts(self, cells: Cells, blend: float) -> Counts:
         """What the law is fitted to: complete cells and drawn empty ones."""
@@ -147,7 +159,7 @@ class Repeat:
         log_chain[self.cells.complete] = self.chain.log_density + log_records
         empty = self._empty(number)
         with_records = Empty(empty.log_classes + log_records, empty.log_chain + log_records, empty.log_weight)
-        return Forecast(number, log_density, log_chain, with_records)
+        return Forecast(number, log_density, log_chain, with_records, tuple(self.models), float(log_records))
 
     def _drawn_from_chain(self) -> tuple[Ints, Ints, Floats]:
         """Draws from the chain that the sample does not have, the model that each is held against, and their log q."""

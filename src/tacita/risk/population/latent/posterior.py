@@ -79,7 +79,7 @@ class Population:
 
     def _figures(self, *, integrals: bool, second: bool) -> Floats:
         """Of the keys apart: E(1/F), E(1/F^2), log P(nobody else), expected others."""
-        found = np.empty((len(self.apart), 4))
+        found = np.zeros((len(self.apart), 4))
         rows = self.apart
         risk_loops.power_figures(
             self.f[rows], self.sample.shown[rows], self.sample.mean_weight[rows], np.exp(self.log_mean[rows]),

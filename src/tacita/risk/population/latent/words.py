@@ -19,6 +19,8 @@ NEARLY_IMPOSSIBLE = 0.1
 """A key that the model expects fewer persons of the population to have than this."""
 MUCH = 0.2
 """From this share of the expected re-identifications on a caution is due."""
+MOST = 99.5
+"""From this percentage on there is nothing beside."""
 AROUND = np.array([-3.0, -1.5, 0.0])
 """Forecasts, in logarithms, of keys that could be in the sample or not: where cells that cannot occur matter."""
 
@@ -27,10 +29,13 @@ def notes(components: Sequence[tuple[float, Component]]) -> tuple[str, ...]:
     """How many classes were chosen, and how much of the chain."""
     classes = sorted({each.fit.forecast.classes for _, each in components})
     share = 100 * sum(weight * abs(each.fit.blend) for weight, each in components)
-    counted = " and ".join(str(each) for each in classes)
-    return (
-        f"F by the latent model: {counted} classes weigh {share:.0f} % of the forecast, the back-off chain the rest",
-    )
+    counted = f"{' and '.join(str(each) for each in classes)} {'class' if classes == [1] else 'classes'}"
+    if share > MOST:
+        return (f"F by the latent model: the forecast is that of {counted} alone, without the back-off chain",)
+    if share < 100 - MOST:
+        return ("F by the latent model: the back-off chain alone makes the forecast",)
+    weigh = "weighs" if classes == [1] else "weigh"
+    return (f"F by the latent model: {counted} {weigh} {share:.0f} % of the forecast, the back-off chain the rest",)
 
 
 def cautions(model: LatentModel) -> Iterator[str]:

@@ -155,7 +155,8 @@ def _by_class(files: Files, protected: Protected, columns: dict[str, Floats], ro
                 middle = _medians(constant, group, there)
                 guess = middle[group] * y if words == MULTIPLE else middle[group] + y
                 factor = np.abs(middle[group]) if words == MULTIPLE else 1.0
-                slack = np.nan_to_num(factor * files.unit(name) / 2 if name in files.columns else 0.0 * guess)
+                rounded = files.unit(name) if name in files.columns else 0.0
+                slack = np.nan_to_num(0.0 * guess + factor * rounded / 2 + protected.unit / 2)
                 said = f"{words} {name!r} by {other!r}"
                 yield Fitted((name, other), said, guess, np.broadcast_to(slack, guess.shape))
 
