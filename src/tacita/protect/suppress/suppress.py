@@ -93,7 +93,7 @@ class Suppress(CellStep):
     ] = field(default=False, kw_only=True)
 
     selects_itself: ClassVar[bool] = True
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
 
     @property
     def adds_missing(self) -> bool:
