@@ -13,7 +13,7 @@ from tacita.check import TacitaError
 
 
 class Kind(NamedTuple):
-    """What data users are told of a kind of mechanism."""
+    """What users of the data read about a kind of mechanism."""
 
     done: str
     """What was done, after the names of the variables."""

@@ -75,7 +75,7 @@ def test_one_variable_by_hand() -> None:
     assert found.pmse == pytest.approx(wanted, rel=1e-6)
     assert found.alone[0].pmse == pytest.approx(wanted)
     assert found.ratio == pytest.approx(wanted / (0.25 * 0.5 / 20), rel=1e-6)
-    assert found.told == pytest.approx(wanted / 0.25, rel=1e-6)
+    assert found.relative == pytest.approx(wanted / 0.25, rel=1e-6)
     assert found.contributions.tolist() == [1.0]
 
 
@@ -150,5 +150,5 @@ def test_a_model_that_is_too_large_is_refused() -> None:
 def test_the_same_file_cannot_be_told_apart() -> None:
     table = pl.DataFrame({"c": ["a", "b"] * 4, "d": ["x"] * 8})
     found = tc.loss.propensity_loss(table, table, WHO)
-    assert (found.told, found.pmse) == (0, 0)
+    assert (found.relative, found.pmse) == (0, 0)
     assert any("chance is smaller" in caution for caution in found.cautions)

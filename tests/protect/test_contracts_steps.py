@@ -126,7 +126,7 @@ EXAMPLES: dict[str, tuple[Step, ...]] = {
     "suppress": (
         tc.Suppress(),
         tc.Suppress(k=2, importance={"age": 4, "region": 1}, ghosts={"age": ["born"]}, only=range(1, 200)),
-        tc.Suppress(combs={2: 4, 3: 2}, household_variables=["region"]),
+        tc.Suppress(combs={2: 4, 3: 2}, household_variables=["region"], as_told=True),
         tc.Suppress(key_sets=["outside"], closed=False),
         tc.Suppress(k=2, rate=0.05, closed=False),
         tc.Suppress(risk=0.05, household_risk=0.15, strata=["sex"], importance="suda"),

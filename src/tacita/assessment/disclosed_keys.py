@@ -1,4 +1,4 @@
-"""Keys that a plan recoded or removed and that other released columns tell more finely: counted as finely as that.
+"""Keys that a plan recoded or removed and that other released columns disclose more finely: counted as finely as that.
 
 An intruder who knows somebody's age finds him among the records of his age group and, beside a status that nobody under
 16 has, among those of them that have one. Counting by the released key alone is then too high: each such key set is
@@ -45,7 +45,7 @@ def disclosed_keys(
     found: Result,
     by_keys: Sequence[str] = (),
 ) -> DisclosedKeys:
-    """The key sets of a release with what other columns tell of their keys.
+    """The key sets of a release with what other columns disclose of their keys.
 
     `known` is the scenario of the original, with keys that were removed since; `by_keys` are measures that go by the
     keys as released. What identifiers tell is not counted: who does not know them learns nothing.
@@ -72,7 +72,7 @@ def disclosed_keys(
 
 
 class DisclosedKey(NamedTuple):
-    """What other columns tell of a key."""
+    """What other columns disclose of a key."""
 
     key: str
     column: str
@@ -84,7 +84,7 @@ class DisclosedKey(NamedTuple):
     """Another key, which an intruder has to know as well."""
 
     def counts_for(self, keys: Sequence[str]) -> bool:
-        """Whether an intruder who knows some keys is told something."""
+        """Whether an intruder who knows some keys learns something."""
         return self.key in keys and (self.beside is None or self.beside in keys)
 
 
@@ -103,7 +103,7 @@ def _told(found: Reconstruction, scenario: Scenario) -> Iterator[DisclosedKey]:
 
 
 def disclosing_columns(found: Result | None, scenario: Scenario, keys: Sequence[str]) -> tuple[str, ...]:
-    """The columns that tell some of these keys, as `DisclosedKeys` counts them, more finely."""
+    """The columns that disclose some of these keys, as `DisclosedKeys` counts them, more finely."""
     if not isinstance(found, Reconstruction):
         return ()
     told = [each for each in _told(found, scenario) if any(name.rstrip("'") == each.column for name in keys)]

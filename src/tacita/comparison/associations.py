@@ -63,7 +63,7 @@ def correlations(values: Floats, weights: Floats) -> Floats:
 
 
 def cramers_v(one: Ints, other: Ints, weights: Floats) -> float:
-    """Cramér's V of two categorical variables, codes below 0 for missing: 0 independent, 1 one tells the other.
+    """Cramér's V of two categorical variables, codes below 0 for missing: 0 independent, 1 one determines the other.
 
     >>> round(cramers_v(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]), np.ones(4)), 12)
     1.0

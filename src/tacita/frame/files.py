@@ -288,7 +288,7 @@ def plain_values(table: Frame, name: str) -> list[Any]:
 
 
 def has_time_zone(table: Frame, name: str) -> bool:
-    """Whether the times of a column are told with a time zone."""
+    """Whether the times of a column have a time zone."""
     dtype = table[name].dtype
     return isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
 

@@ -1,4 +1,4 @@
-"""Top and bottom coding: what is above or below a limit is told no more exactly."""
+"""Top and bottom coding: what is above or below a limit is shown no more exactly."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def _before_after(before: Result, after: Result | None, figures: Figures, profil
 
 
 def given_back_chapter(profile: Any, figures: Figures) -> Iterator[Chapter]:
-    """What the rest of the release tells of what was protected."""
+    """What the rest of the release reveals of what was protected."""
     result = profile.further.get("reconstruction")
     if result is not None:
         yield Chapter("What the release gives back", (part_of(result, figures),))

@@ -56,7 +56,7 @@ def phi_squared(table: CrossTable) -> float:
 
 
 def cramers_v(table: CrossTable, records: float, *, corrected: bool = False) -> float:
-    """Cramer's V: 0 independent, 1 each variable tells the other; NaN where one of them is constant.
+    """Cramer's V: 0 independent, 1 each determines the other; NaN where one of them is constant.
 
     `corrected` takes away what chance adds with so many records: Bergsma (2013), A bias-correction for Cramer's V.
     """
@@ -85,7 +85,7 @@ def independence_p(table: CrossTable, records: float) -> float:
 
 
 def mutual_information(table: CrossTable) -> float:
-    """Mutual information over the smaller of the two entropies: 0 independent, 1 one tells the other; NaN for a
+    """Mutual information over the smaller of the two entropies: 0 independent, 1 one determines the other; NaN for a
     constant."""
     if min(table.rows, table.columns) < 2:
         return math.nan

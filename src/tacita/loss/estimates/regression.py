@@ -32,7 +32,7 @@ class Solved(NamedTuple):
 
 
 def solved(x: Floats, y: Floats, weight: Floats) -> Solved:
-    """Least squares by a QR decomposition; columns that earlier ones tell have no coefficient.
+    """Least squares by a QR decomposition; combinations of earlier columns have no coefficient.
 
     >>> found = solved(np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([1.0, 3.0, 5.0]), np.ones(3))
     >>> found.coefficients.round(6).tolist()

@@ -1,1 +1,1 @@
-"""Measures of what the numbers of a release tell less."""
+"""Measures of what is lost in the numbers of a release."""

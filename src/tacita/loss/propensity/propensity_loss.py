@@ -78,7 +78,7 @@ class PropensityLoss(Result):
     """What the reader should know."""
 
     @property
-    def told(self) -> float:
+    def relative(self) -> float:
         """pMSE over its greatest value c(1 - c): 0 the files cannot be told apart, 1 every record is told."""
         return self.pmse / (self.share * (1.0 - self.share))
 
@@ -99,8 +99,8 @@ class PropensityLoss(Result):
         if not math.isnan(self.ratio):
             against = f"{number(self.ratio)} times what chance gives a release drawn from the right model"
         return (
-            f"a {self.model} model tells released records from original ones by {number(self.told)} (0 not at all, 1 "
-            f"every one): pMSE {self.pmse:.3g}, {against}"
+            f"a {self.model} model tells released records from original ones by {number(self.relative)} (0 not at all, "
+            f"1 every one): pMSE {self.pmse:.3g}, {against}"
         )
 
     def sentences(self) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ class PropensityLoss(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """pMSE, what it is compared with, and the variables."""
-        names = ("model", "records", "share", "terms", "pmse", "told")
+        names = ("model", "records", "share", "terms", "pmse", "relative")
         return {name: getattr(self, name) for name in names} | {
             "expected": self.null.mean,
             "sd": self.null.sd,
@@ -167,7 +167,7 @@ def _work(original: Data, released: Data, scenario: Scenario, options: Mapping[s
     work=_work,
     files=2,
     kind="loss",
-    limit=at_most("told", "how far released records are told from original ones", moved_by=GENTLER),
+    limit=at_most("relative", "how far released records are told from original ones", moved_by=GENTLER),
     missing=own_rule("A missing value is a class of its own."),
 )
 def propensity_loss(

@@ -116,7 +116,7 @@ def model_of(effects: Sequence[Effect], records: int) -> Model:
 
 
 def independent_columns(products: Floats) -> Ints:
-    """The columns that those before them do not tell, from X'X, by a Cholesky factor without the others.
+    """The columns that are no combination of those before them, from X'X, by a Cholesky factor without the others.
 
     >>> independent_columns(np.array([[2.0, 1.0, 2.0], [1.0, 1.0, 1.0], [2.0, 1.0, 2.0]])).tolist()
     [0, 1]

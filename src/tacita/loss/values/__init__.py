@@ -1,1 +1,1 @@
-"""Measures of what the values of a release tell less."""
+"""Measures of what is lost in the values of a release."""

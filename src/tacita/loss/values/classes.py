@@ -1,4 +1,4 @@
-"""What generalised keys tell less, by the classes that stand in place of values: kernels of codes, 0 for missing."""
+"""What is lost by generalised keys, by the classes that stand in place of values: kernels of codes, 0 for missing."""
 
 from __future__ import annotations
 

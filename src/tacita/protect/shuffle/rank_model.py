@@ -117,7 +117,7 @@ def conditional(matrix: Floats, count: int, known: Ints) -> tuple[Floats, Floats
 
 
 def explained(matrix: Floats, count: int) -> Floats:
-    """By variable the share of the variance of its scores that the other columns tell, from 0 to 1."""
+    """By variable the share of the variance of its scores that the other columns explain, from 0 to 1."""
     known = np.arange(count, len(matrix))
     beta, _ = conditional(matrix, count, known)
     share: Floats = np.clip((matrix[np.ix_(known, np.arange(count))] * beta).sum(axis=0), 0.0, 1.0)

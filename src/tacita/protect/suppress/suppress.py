@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Annotated, Any, ClassVar
@@ -15,13 +15,14 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.mechanism import Mechanism
 from tacita.parameters import AtLeast, Doc
-from tacita.progress import Progress, part, rising
+from tacita.progress import Progress, no_progress, part, rising
 from tacita.protect.closing import Cells, Scope, added, closed, closing_remarks, joined
 from tacita.protect.only import chosen_records, unknown_numbers
 from tacita.protect.shapes import NAMES_BY_KEY, RANKS, RISK_LIMIT, SIZES
 from tacita.protect.step import Applied, CellStep, Context, present
 from tacita.protect.suppress.latent_limits import multiples, refitted
 from tacita.protect.suppress.local_suppression import Suppression, suppress
+from tacita.protect.suppress.problem import Request
 from tacita.protect.suppress.task import Task, check_keys, key_sets_of, task_of
 from tacita.protect.suppress.wanted import Wanted, lower_limits, possible, wanted_of
 from tacita.scenario import Scenario
@@ -87,8 +88,12 @@ class Suppress(CellStep):
         bool, Doc("Whether to suppress on until the rest of the file does not give suppressed cells back.")
     ] = field(default=True, kw_only=True)
 
+    as_told: Annotated[
+        bool, Doc("Whether records must be safe on the keys as finely as other released columns tell them.")
+    ] = field(default=False, kw_only=True)
+
     selects_itself: ClassVar[bool] = True
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
 
     @property
     def adds_missing(self) -> bool:
@@ -159,10 +164,16 @@ class Suppress(CellStep):
         open_leaks: tuple[str, ...] = ()
         if self.closed and first:
             cells, found, open_leaks = self._closed(found, task, data, context, part(progress, 0.5, 1.0))
-        besides = added(first, cells)
+        before = cells
+        if self.as_told:
+            cells, open_told = self._as_told(cells, task, data, context)
+            open_leaks = (*open_leaks, *open_told)
+        besides, by_told = added(first, before), added(before, cells)
         others = (*task.remarks, *unknown_numbers(self.only, data))
-        remarks = (*_remarks(found, task), *closing_remarks(besides, open_leaks), *others)
-        figures = {**_figures(found, task, cells, besides), "closing": besides}
+        said = (*closing_remarks(besides, ()), *_told_remarks(by_told), *open_leaks)
+        figures = {**_figures(found, task, cells, (*besides, *by_told)), "closing": besides}
+        figures |= {"as_told": by_told} if self.as_told else {}
+        remarks = (*_remarks(found, task), *said, *others)
         suppression = Mechanism("suppression", tuple(cells), {"rule": figures["rule"], "cells": figures["cells"]})
         row = np.argsort(order)
         made = data.blanked({name: where[row] for name, where in cells.items()})
@@ -175,25 +186,58 @@ class Suppress(CellStep):
         return reduce(joined, followers, cells)
 
     def _closed(
-        self, found: Suppression, task: Task, data: Data, context: Context, progress: Progress
+        self,
+        found: Suppression,
+        task: Task,
+        data: Data,
+        context: Context,
+        progress: Progress,
+        first: Cells | None = None,
     ) -> tuple[Cells, Suppression, tuple[str, ...]]:
         """The cells and others, until suppression can close no more leaks, all records safe; who is left unsafe; and
         the leaks that stay open."""
-        request, last, order = task.request, found, np.argsort(data.record, kind="stable")
+        last, order = found, np.argsort(data.record, kind="stable")
 
         def make_safe(cells: Cells) -> Cells:
             nonlocal last
-            missing = [cells[name] if name in cells else np.zeros(len(data), dtype=np.bool_) for name in task.keys]
-            # Nothing else of the task changes with a suppressed cell.
-            codes = np.where(np.stack(missing, axis=1), 0, request.codes).astype(request.codes.dtype)
-            last = suppress(request._replace(codes=codes))
+            last = suppress(self._blanked(task, cells, len(data)))
             return joined(cells, self._cells(last, task))
 
-        free = np.ones(len(data), dtype=np.bool_) if request.free is None else request.free
-        strata = (*context.scenario.strata, *(self.strata or ()))
-        scope = Scope(context.original, context.scenario, task.keys, strata, free, np.argsort(order))
-        cells, open_leaks = closed(self._cells(found, task), data.take(order), scope, make_safe, progress)
+        scope = scope_of(task, context, data, (*context.scenario.strata, *(self.strata or ())))
+        begin = self._cells(found, task) if first is None else first
+        cells, open_leaks = closed(begin, data.take(order), scope, make_safe, progress)
         return cells, found._replace(left=last.left), open_leaks
+
+    def _blanked(self, task: Task, cells: Cells, size: int) -> Request:
+        """The request with cells suppressed: nothing else of the task changes with them."""
+        missing = [cells[name] if name in cells else np.zeros(size, dtype=np.bool_) for name in task.keys]
+        codes = np.where(np.stack(missing, axis=1), 0, task.request.codes).astype(task.request.codes.dtype)
+        return task.request._replace(codes=codes)
+
+    def _as_told(self, cells: Cells, task: Task, data: Data, context: Context) -> tuple[Cells, tuple[str, ...]]:
+        """The cells and others, until records are safe on the keys as told as well; and what stays open."""
+        # Looking for finer classes loads much, and few ask for it.
+        from tacita.protect.suppress.as_told import told_classes_of_keys, with_told_keys
+
+        order = np.argsort(data.record, kind="stable")
+        aside = scope_of(task, context, data).fixed | {context.scenario.household or ""}
+        for _ in range(ROUNDS):
+            file = data.take(order).blanked(cells)
+            told = tuple(told_classes_of_keys(context.original, file, context.scenario, task.keys, aside))
+            request, hopeless = with_told_keys(self._blanked(task, cells, len(data)), task.keys, told)
+            open_told = _hopeless_remark(hopeless)
+            if not told:
+                break
+            try:
+                found = suppress(request)
+            except TacitaError as error:
+                return cells, (f"not safe on the keys as told: {str(error).rstrip('.')}",)
+            if not found.gone[:, : len(task.keys)].any():
+                break
+            cells = joined(cells, self._cells(found, task))
+            if self.closed:
+                cells, _, _ = self._closed(found, task, data, context, no_progress, cells)
+        return cells, open_told
 
     def _check_ghosts(self, task: Task, data: Data, scenario: Scenario) -> None:
         """Suppressing a ghost must not undo what suppression and measures rest on."""
@@ -210,6 +254,31 @@ class Suppress(CellStep):
                 both = [name for name in followers if name in names]
                 if both:
                     raise TacitaError(f"a ghost variable cannot be {role} at the same time: {check.quoted(both)}.")
+
+
+def scope_of(task: Task, context: Context, data: Data, strata: tuple[str, ...] = ()) -> Scope:
+    """What a closing starts from."""
+    order = np.argsort(data.record, kind="stable")
+    free = np.ones(len(data), dtype=np.bool_) if task.request.free is None else task.request.free
+    return Scope(context.original, context.scenario, task.keys, strata, free, np.argsort(order))
+
+
+def _told_remarks(counts: Mapping[str, int]) -> Iterator[str]:
+    """What the log says of cells that were suppressed because of what other columns tell of the keys."""
+    if counts:
+        listed = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        more = check.counted(sum(counts.values()), "more cell")
+        yield f"{more} suppressed because other columns tell keys more finely ({listed})"
+
+
+def _hopeless_remark(hopeless: Bools) -> tuple[str, ...]:
+    few = int(hopeless.sum())
+    if not few:
+        return ()
+    return (
+        f"{check.counted(few, 'record')} unsafe on the keys as told whatever keys are suppressed; recode, suppress or "
+        "remove the columns that tell them",
+    )
 
 
 def _remarks(found: Suppression, task: Task) -> list[str]:

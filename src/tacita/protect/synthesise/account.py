@@ -18,7 +18,7 @@ OWN_VALUES = 0.5
 
 
 def copy_figures(file: File, models: Models, copy: Copy, keys: Sequence[Column]) -> dict[str, Any]:
-    """Counts of what a copy still tells of the original."""
+    """Counts of what a copy still reveals of the original."""
     drawn_keys = any(column.name in copy.made for column in keys)
     figures: dict[str, Any] = {
         "replicated_uniques": replicated_columns(file.columns, copy.made),

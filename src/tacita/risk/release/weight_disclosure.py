@@ -18,7 +18,7 @@ from tacita.scenario import Scenario
 
 
 class Leak(NamedTuple):
-    """How far the weight tells a variable."""
+    """How far the weight determines a variable."""
 
     determined: float
     """Share of records whose weight occurs with one value only, on at least two records."""
@@ -101,7 +101,7 @@ class WeightDisclosure(Result):
         return f"{self.different:,} different weights in {self.size:,} records, {self.unique:,} held by one record only"
 
     def tables(self) -> tuple[Table, ...]:
-        """What the weight tells of each variable."""
+        """What the weight reveals of each variable."""
         heads = ("the weight tells", "guessed right", "without it", "determined", "explained")
         rows = tuple((name, *(percent(part) for part in _shown(each))) for name, each in self.leaks.items())
         return (Table(heads, rows, indent=""),)

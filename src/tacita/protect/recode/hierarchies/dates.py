@@ -24,7 +24,7 @@ UNITS: dict[str, Callable[[date], str]] = {
 
 @dataclass(frozen=True)
 class DateHierarchy(Hierarchy):
-    """Dates told by month, quarter, year or another unit."""
+    """Dates by month, quarter, year or another unit."""
 
     kind: str = field(init=False, default="dates")
     units: tuple[str, ...] = ("month", "quarter", "year")

@@ -39,6 +39,11 @@ def lately_fitted(
     return model
 
 
+def forget() -> None:
+    """Let go of all models that are kept."""
+    _kept.clear()
+
+
 def digest(table: KeyTable, weights: Floats | None) -> bytes:
     """A digest of all that a model depends on."""
     numbers = [all(isinstance(value, int | float) for value in each) for each in table.values]

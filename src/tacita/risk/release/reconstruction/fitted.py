@@ -20,6 +20,8 @@ from tacita.risk.release.reconstruction.numbers import near
 
 ROWS_PER_FACTOR = 4
 """Rows that there must be for each factor that is fitted."""
+FEWEST_ROWS = 3 * ROWS_PER_FACTOR
+"""Rows from which on a constant and two factors are fitted."""
 FITTED_ON = 400
 """Rows that factors are fitted on, at most."""
 MOSTLY_THERE = 0.9
@@ -45,6 +47,8 @@ class Fitted(NamedTuple):
 def fitted_formulas(files: Files, protected: Protected, columns: dict[str, Floats]) -> Iterator[Fitted]:
     """Formulas that fit nearly all of some rows: by factors, by powers, and by a factor for each class of a column."""
     rows = _rows_to_fit(protected)
+    if len(rows) < FEWEST_ROWS:
+        return
     for powers in (False, True):
         found = _combination(protected, _space(files, protected, columns, powers), rows)
         if found is not None:

@@ -1,4 +1,4 @@
-"""By a learner: gradient boosted trees that tell a protected variable from all other released columns together.
+"""By a learner: gradient boosted trees that predict a protected variable from all other released columns together.
 
 What the intruder has: the released file, and a library. What he does: he fits trees on rows that show the variable, has
 each row told by a model that did not see it, and believes guesses of which the models are sure. What he gains: cells
@@ -61,7 +61,7 @@ class Learned(NamedTuple):
 
 
 def cross_fitted(features: Matrix, train: Ints, value: Any, fit: Fit) -> Learned:
-    """Models by cross-fitting: rows `train` of the features have these values; every row is told.
+    """Models by cross-fitting: rows `train` of the features have these values; every row is predicted.
 
     Rows are dealt out by what they hold, not by where they stand: records in another order give the same.
     """

@@ -85,7 +85,7 @@ def _neighbour_leak(files: Files, protected: Protected, name: str, tried: int) -
 
 
 def order_cautions(files: Files, variables: Sequence[Protected]) -> Iterator[str]:
-    """What order and identifiers tell besides cells."""
+    """What the order and identifiers reveal besides cells."""
     if len(files) > 2 and bool((np.diff(files.rows) > 0).all()):
         yield (
             "the rows stand in the order of the original: whoever has another file in that order links them; put "

@@ -1,4 +1,4 @@
-"""What all attacks together tell of a protected variable."""
+"""What all attacks together reveal of a protected variable."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class ProtectedVariable:
 
 
 def totals(files: Files, protected: Protected, leaks: Sequence[Leak]) -> ProtectedVariable:
-    """What all leaks together tell of a variable, each cell counted once."""
+    """What all leaks together reveal of a variable, each cell counted once."""
     right, wrong = (np.zeros(len(protected), dtype=np.bool_) for _ in range(2))
     for each in leaks:
         if each.variable == protected.name:
