@@ -52,7 +52,7 @@ LAYERS = [
     {"testing"},
     {"cli", "app", "__main__"},
 ]
-COMING = {"app", "engine", "search"}
+COMING = {"engine", "search"}
 """Layers that may still be empty."""
 LEVEL = {unit: level for level, units in enumerate(LAYERS) for unit in units}
 
