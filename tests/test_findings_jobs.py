@@ -80,6 +80,12 @@ def test_messages_repeat_no_cells_and_no_lines() -> None:
         assert "got" in refusal(lambda number=number: tc.Policy(k=number))  # type: ignore[misc]
 
 
+def test_an_end_of_line_in_the_name_of_a_file_ends_no_message(tmp_path: Path) -> None:
+    """Found by random calls: `write(table, "a\\nb")` was refused in two lines."""
+    with pytest.raises(tc.TacitaError, match=r"^a\\nb must end in one of"):
+        tc.write(pl.DataFrame({"a": [1]}), tmp_path / "a\nb")
+
+
 def test_work_is_refused_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
     allow("suda", Work(1e9, "do less"), most=1e10)
     assert refusal(lambda: allow("suda", Work(7200.0, "do less"))) == (

@@ -17,6 +17,10 @@ from typing import Any, TypeGuard
 class TacitaError(ValueError):
     """An error of the user, explained in one sentence with the way out."""
 
+    def __init__(self, text: str = "") -> None:
+        # The name of a file or a column may hold ends of lines; a message is one line.
+        super().__init__("\\n".join(str(text).splitlines()))
+
 
 class TacitaWarning(UserWarning):
     """Something the user should know that does not stop the work."""

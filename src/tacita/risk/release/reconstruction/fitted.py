@@ -50,7 +50,7 @@ def fitted_formulas(files: Files, protected: Protected, columns: dict[str, Float
     if len(rows) < FEWEST_ROWS:
         return
     for powers in (False, True):
-        found = _combination(protected, _space(files, protected, columns, powers), rows)
+        found = _combination(files, protected, columns, rows, powers)
         if found is not None:
             yield found
     yield from _by_class(files, protected, columns, rows)
@@ -74,23 +74,32 @@ class _Space(NamedTuple):
     powers: bool
 
 
-def _space(files: Files, protected: Protected, columns: dict[str, Floats], powers: bool) -> _Space:
-    assert protected.numbers is not None
+def _space(files: Files, x: Floats, columns: dict[str, Floats], powers: bool) -> _Space:
     half = {name: files.unit(name) / 2 if name in files.columns else 0.0 for name in columns}
     if not powers:
-        return _Space(protected.numbers, columns, half, powers)
-    target, *others = (np.log(np.where(y > 0, y, np.nan)) for y in (protected.numbers, *columns.values()))
+        return _Space(x, columns, half, powers)
+    target, *others = (np.log(np.where(y > 0, y, np.nan)) for y in (x, *columns.values()))
     relative = {name: half[name] / np.where(y > 0, y, np.nan) for name, y in columns.items()}
     return _Space(target, dict(zip(columns, others, strict=True)), relative, powers)
 
 
-def _combination(protected: Protected, space: _Space, rows: Ints) -> Fitted | None:
+def _combination(
+    files: Files, protected: Protected, columns: dict[str, Floats], rows: Ints, powers: bool
+) -> Fitted | None:
     """A sum of columns with factors, or a product of powers of them; None if there is none of two columns or more."""
-    shown = {name: y[rows] for name, y in space.columns.items()}
-    usual = [name for name, y in shown.items() if (~np.isnan(y)).mean() >= MOSTLY_THERE and np.nanmin(y) < np.nanmax(y)]
-    complete = rows[~np.isnan(np.stack([space.target[rows], *(shown[name] for name in usual)])).any(axis=0)]
-    used = _least_columns(protected, space, usual, complete)
-    return None if used is None else _formula(space, used, complete)
+    assert protected.numbers is not None
+    some = _space(files, protected.numbers[rows], {name: y[rows] for name, y in columns.items()}, powers)
+    usual = [
+        name
+        for name, y in some.columns.items()
+        if (~np.isnan(y)).mean() >= MOSTLY_THERE and np.nanmin(y) < np.nanmax(y)
+    ]
+    there = ~np.isnan(np.stack([some.target, *(some.columns[name] for name in usual)])).any(axis=0)
+    used = _least_columns(protected, some, usual, np.flatnonzero(there), rows)
+    if used is None:
+        return None
+    whole = _space(files, protected.numbers, {name: columns[name] for name in used}, powers)
+    return _formula(whole, used, rows[there])
 
 
 def _formula(space: _Space, names: Sequence[str], rows: Ints) -> Fitted:
@@ -110,23 +119,24 @@ def _factors(space: _Space, names: Sequence[str], rows: Ints) -> Floats:
     return np.asarray(np.linalg.lstsq(made, space.target[rows])[0] / np.append(1.0, size), dtype=np.float64)
 
 
-def _least_columns(protected: Protected, space: _Space, names: list[str], rows: Ints) -> list[str] | None:
-    """Columns none of which can be left out of a formula that fits the rows; None if none does, or one alone."""
-    if len(names) < 2 or len(rows) < ROWS_PER_FACTOR * (len(names) + 1) or not _fits(protected, space, names, rows):
+def _least_columns(protected: Protected, space: _Space, names: list[str], at: Ints, rows: Ints) -> list[str] | None:
+    """Columns none of which can be left out of a formula that fits some rows; None if none does, or one alone."""
+    if len(names) < 2 or len(at) < ROWS_PER_FACTOR * (len(names) + 1) or not _fits(protected, space, names, at, rows):
         return None
-    factors = _factors(space, names, rows)
-    telling = {name: abs(f) * space.columns[name][rows].std() for name, f in zip(names, factors[1:], strict=True)}
+    factors = _factors(space, names, at)
+    telling = {name: abs(f) * space.columns[name][at].std() for name, f in zip(names, factors[1:], strict=True)}
     for name in sorted(names, key=lambda each: telling[each]):
         fewer = [each for each in names if each != name]
-        if fewer and _fits(protected, space, fewer, rows):
+        if fewer and _fits(protected, space, fewer, at, rows):
             names = fewer
     return names if len(names) > 1 else None
 
 
-def _fits(protected: Protected, space: _Space, names: list[str], rows: Ints) -> bool:
-    found = _formula(space, names, rows)
+def _fits(protected: Protected, space: _Space, names: list[str], at: Ints, rows: Ints) -> bool:
+    """Whether a formula holds for nearly all of the rows; `at` are their places among those of the space."""
+    found = _formula(space, names, at)
     # Factors are off by rounding too: twice the slack.
-    return bool(near(protected, found.guess[rows], rows, 2 * found.slack[rows]).mean() >= HIT_RATE)
+    return bool(near(protected, found.guess[at], rows[at], 2 * found.slack[at]).mean() >= HIT_RATE)
 
 
 def _words(names: Sequence[str], factors: Floats, powers: bool) -> str:
@@ -144,47 +154,60 @@ def _words(names: Sequence[str], factors: Floats, powers: bool) -> str:
 def _by_class(files: Files, protected: Protected, columns: dict[str, Floats], rows: Ints) -> Iterator[Fitted]:
     """A multiple of a column, or a column with something added, by class of another column."""
     assert protected.numbers is not None
-    x = protected.numbers
-    classes = [name for name in files.columns if CLASSES[0] <= files.distinct(name) <= CLASSES[1]]
+    x = protected.numbers[rows]
+    classes = {
+        name: codes
+        for name in files.columns
+        if CLASSES[0] <= files.distinct(name) <= CLASSES[1] and (codes := files.codes(name)) is not None
+    }
     for name, y in columns.items():
         with np.errstate(all="ignore"):
-            ways = {MULTIPLE: np.where(y != 0, x / y, np.nan), STEP: x - y}
+            ways = {MULTIPLE: np.where(y[rows] != 0, x / y[rows], np.nan), STEP: x - y[rows]}
         for words, constant in ways.items():
-            there = rows[~np.isnan(constant[rows])]
-            for other in classes if len(there) >= LEAST_IN_CLASS else []:
-                group = files.codes(other)
-                assert group is not None
-                if other in (name, protected.name) or not _repeats(protected, constant, y, group, there, words):
+            size = np.abs(y[rows]) if words == MULTIPLE else np.ones(len(rows))
+            for other, group in classes.items():
+                own = group[rows]
+                if other in (name, protected.name) or not _repeats(constant, x, size, own, protected.unit):
                     continue
-                middle = _medians(constant, group, there)
-                guess = middle[group] * y if words == MULTIPLE else middle[group] + y
-                factor = np.abs(middle[group]) if words == MULTIPLE else 1.0
-                rounded = files.unit(name) if name in files.columns else 0.0
-                slack = np.nan_to_num(0.0 * guess + factor * rounded / 2 + protected.unit / 2)
-                said = f"{words} {name!r} by {other!r}"
-                yield Fitted((name, other), said, guess, np.broadcast_to(slack, guess.shape))
+                middle = _medians(constant, own, int(group.max(initial=0)))
+                if words == MULTIPLE:
+                    middle = _sharper(middle, x, y[rows], own)
+                middle = middle[group]
+                guess = middle * y if words == MULTIPLE else middle + y
+                half = files.unit(name) / 2 if name in files.columns else 0.0
+                slack = np.nan_to_num(half * (np.abs(middle) if words == MULTIPLE else np.ones(len(y))))
+                yield Fitted((name, other), f"{words} {name!r} by {other!r}", guess, slack)
 
 
-def _repeats(protected: Protected, constant: Floats, y: Floats, group: Ints, rows: Ints, words: str) -> bool:
+def _repeats(constant: Floats, x: Floats, size: Floats, group: Ints, unit: float) -> bool:
     """Whether constants are mostly those of other rows of their class, within rounding, and not since values are.
 
     A multiple of nothing is nothing, and a value that all of a class have is told by the class alone.
     """
-    assert protected.numbers is not None
-    order = rows[np.lexsort((constant[rows], group[rows]))]
-    x = protected.numbers[order]
-    steps = np.abs(np.diff(constant[order])) * (np.abs(y[order[1:]]) if words == MULTIPLE else 1.0)
-    within = np.maximum(0.5 * protected.unit, 1e-6 * np.abs(x[1:]))
-    alike: Bools = (np.diff(group[order]) == 0) & (steps <= within)
+    there = np.flatnonzero(~np.isnan(constant))
+    if len(there) < LEAST_IN_CLASS:
+        return False
+    order = there[np.lexsort((constant[there], group[there]))]
+    within = np.maximum(0.5 * unit, 1e-6 * np.abs(x[order[1:]]))
+    alike: Bools = (np.diff(group[order]) == 0) & (np.abs(np.diff(constant[order])) * size[order[1:]] <= within)
     near_other = np.append(False, alike) | np.append(alike, False)
-    different = np.abs(np.diff(x)) > within
+    different = np.abs(np.diff(x[order])) > within
     return bool(near_other.mean() >= HIT_RATE - 0.1 and different[alike].mean() >= 0.5)
 
 
-def _medians(constant: Floats, group: Ints, rows: Ints) -> Floats:
-    """By class the middle one of its constants; nothing of classes of a few rows."""
-    found = np.full(int(group.max(initial=0)) + 1, np.nan)
-    order = rows[np.lexsort((constant[rows], group[rows]))]
+def _sharper(factors: Floats, x: Floats, y: Floats, group: Ints) -> Floats:
+    """By class the factor by least squares, of rows that lie near it: rounding moves that of a small number far."""
+    there = np.abs(x - factors[group] * y) <= 2 * CLOSE * np.abs(x)
+    last = len(factors)
+    with np.errstate(invalid="ignore"):
+        return np.bincount(group[there], (x * y)[there], last) / np.bincount(group[there], (y * y)[there], last)
+
+
+def _medians(constant: Floats, group: Ints, last: int) -> Floats:
+    """By class, up to the last one, the middle one of its constants; nothing of classes of a few rows."""
+    found = np.full(last + 1, np.nan)
+    there = np.flatnonzero(~np.isnan(constant))
+    order = there[np.lexsort((constant[there], group[there]))]
     start = np.flatnonzero(np.append(True, np.diff(group[order]) != 0))
     size = np.diff(np.append(start, len(order)))
     large = size >= LEAST_IN_CLASS
