@@ -52,14 +52,14 @@ LAYERS = [
     {"testing"},
     {"cli", "app", "__main__"},
 ]
-COMING = {"engine", "search"}
+COMING = {"search"}
 """Layers that may still be empty."""
 LEVEL = {unit: level for level, units in enumerate(LAYERS) for unit in units}
 
 ONLY_THERE = {
     "polars": {"frame", "frame.files"},
     "narwhals": {"frame"},
-    "pyarrow": {"frame", "frame.files"},
+    "pyarrow": {"frame", "frame.files", "engine"},
     "altair": {"plots"},
     "vl_convert": {"plots"},
     "typer": {"cli"},

@@ -21,6 +21,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Data": "tacita.data",
     "Variable": "tacita.data",
+    "LargeData": "tacita.data.large_data",
     "read": "tacita.data.files",
     "write": "tacita.data.files",
     "join_households": "tacita.data.households",
@@ -111,6 +112,7 @@ if TYPE_CHECKING:
     from tacita.data.files import write as write
     from tacita.data.households import join_households as join_households
     from tacita.data.households import split_households as split_households
+    from tacita.data.large_data import LargeData as LargeData
     from tacita.keys.table import KeyTable as KeyTable
     from tacita.keys.table import key_table as key_table
     from tacita.plots.save import save as save

@@ -11,7 +11,7 @@ import difflib
 import functools
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -187,6 +187,8 @@ class Measure:
     """Whether another seed gives other figures; not where it only says where a search starts."""
     kind: Literal["risk", "loss"] = "risk"
     """What it measures: what an intruder gains, or what a researcher loses."""
+    by_key: bool = False
+    """Whether all it needs is the distinct keys with what they stand for, so that it measures files on an engine."""
     work: Callable[..., Work | None] | None = None
     """How long it takes on some files, under a scenario and with options, where that can be long."""
 
@@ -246,6 +248,7 @@ def measure(
     precision: float = 0.0,
     seed_matters: bool = True,
     kind: Literal["risk", "loss"] = "risk",
+    by_key: bool = False,
     work: Callable[..., Work | None] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare a measure beside its function: `@measure(needs="sensitive", limit=at_least("smallest", "..."))`.
@@ -281,6 +284,7 @@ def measure(
             precision,
             seed_matters,
             kind,
+            by_key,
             work,
         )
         measured.measure = own  # type: ignore[attr-defined]
@@ -298,6 +302,7 @@ def measure(
 def _called(own: Measure, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """What a measure's function gives for arguments of any kind, unless it would not end in reasonable time."""
     args, options = in_place(function, own.files, args, options)
+    check_by_key(own, args)
     progress = checked_progress(options.pop("progress", None))
     chosen = options | checked_options(function, own_options(function, options))
     check_required(function, chosen)
@@ -309,6 +314,15 @@ def _called(own: Measure, function: Callable[..., Any], args: tuple[Any, ...], o
     result = function(*prepared, **chosen)
     progress(1.0, own.name.replace("_", " "))
     return result
+
+
+def check_by_key(own: Measure, files: Iterable[Any]) -> None:
+    """Distinct keys that stand for many records are no records: who measures those by themselves must not get them."""
+    if not own.by_key and any(isinstance(each, Data) and each.condensed is not None for each in files):
+        raise TacitaError(
+            f"{own.name} needs all records in memory; assess a sample of the records with it, or leave it out: the "
+            f"measures of keys, as k_anonymity, individual_risk and suda, do not need them."
+        )
 
 
 def _prepared_arguments(files: int, args: tuple[Any, ...]) -> tuple[Any, ...]:

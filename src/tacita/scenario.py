@@ -280,17 +280,17 @@ class Scenario(Declared):
             check.columns_exist(role, names, data.columns)
         if len(data) == 0:
             raise TacitaError("the file has no records; there is nothing to assess.")
-        if self.population_size is not None and self.population_size < (data.original_size or len(data)):
-            units = data.original_size or data.unit_places(self.person)[1]
+        if self.population_size is not None and self.population_size < (data.original_size or data.size):
+            units = data.original_size or (data.unit_places(self.person)[1] if data.condensed is None else data.size)
             if self.population_size < units:
-                of = "records" if units == len(data) else "units"
+                of = "records" if units == data.size else "units"
                 raise TacitaError(
                     f"population_size must be at least the {units:,} {of} of the file; got {self.population_size!r}."
                 )
-        if self.sampling_fraction is not None and len(data) / self.sampling_fraction > MOST_UNITS:
+        if self.sampling_fraction is not None and data.size / self.sampling_fraction > MOST_UNITS:
             raise TacitaError(
                 f"sampling_fraction must leave at most {MOST_UNITS:g} units in the population, with "
-                f"{check.counted(len(data), 'record')} at least {len(data) / MOST_UNITS:g}; got "
+                f"{check.counted(data.size, 'record')} at least {data.size / MOST_UNITS:g}; got "
                 f"{self.sampling_fraction!r}."
             )
 

@@ -115,7 +115,7 @@ class RiskProfile(Result):
     @property
     def size(self) -> int:
         """Number of records."""
-        return len(self.record)
+        return self.main.table.size if self.sets else len(self.record)
 
     @property
     def main(self) -> KeySetRisk:
@@ -240,7 +240,7 @@ class RiskProfile(Result):
         Further key sets have columns of their own, `f:name`, `F:name` and `risk:name`.
         """
         columns: dict[str, Any] = {"record": self.record}
-        violations = np.zeros(self.size, dtype=np.uint8)
+        violations = np.zeros(len(self.record), dtype=np.uint8)
         for part in self.sets:
             suffix = "" if part is self.main else f":{part.name}"
             columns[f"f{suffix}"] = part.table.per_record(part.table.sample_count)
@@ -275,7 +275,7 @@ class RiskProfile(Result):
         """By record: whether a result says that it is not safe; records that it leaves out are not unsafe by it."""
         unsafe = result.unsafe_records(self.policy)
         if unsafe is None:
-            return np.zeros(self.size, dtype=np.bool_)
+            return np.zeros(len(self.record), dtype=np.bool_)
         numbers: Ints = getattr(result, "record", self.record)
         return np.isin(self.record, numbers[unsafe])
 

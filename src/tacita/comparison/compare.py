@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tacita import check
-from tacita.assessment.assess import Context, assess
+from tacita.assessment.assess import assess
+from tacita.assessment.whole import Context
 from tacita.check import TacitaError
 from tacita.comparison.changed_cells import changed_cells
 from tacita.comparison.comparison import ComparedRelease, Comparison

@@ -41,6 +41,26 @@ class OriginalWeights(NamedTuple):
         return self.values * self.growth if self.growth is not None and self.keys.issuperset(keys) else self.values
 
 
+class Condensed(NamedTuple):
+    """What the rows of a table stand for that is too large for memory: one row per combination of some variables."""
+
+    records: Ints
+    """By row: how many records have its values."""
+    weights: Ints | None = None
+    """By row: the limbs of the fixed-point sum of their weights."""
+    below_one: int = 0
+    """How many records have a weight below 1."""
+
+    @property
+    def size(self) -> int:
+        """How many records there are."""
+        return int(self.records.sum())
+
+    def of_rows(self, rows: Ints) -> Condensed:
+        """Those of some of the rows."""
+        return self._replace(records=self.records[rows], weights=None if self.weights is None else self.weights[rows])
+
+
 @dataclass(frozen=True, eq=False)
 class Data:
     """A survey file in memory.
@@ -80,6 +100,8 @@ class Data:
     """What reading made of some columns that they no longer show, by name, for `describe`."""
     before: Data | None = field(default=None, init=False, repr=False)
     """The file that this is a release of, while it is measured: never part of a copy."""
+    condensed: Condensed | None = field(default=None, repr=False)
+    """What the rows stand for, where each of them is many records of a file on an engine; None: one record each."""
     memory: dict[Any, Any] | None = field(default=None, init=False, repr=False)
     """What was worked out once and is used again while a file is assessed; None: nothing is kept."""
 
@@ -164,6 +186,11 @@ class Data:
 
     def __len__(self) -> int:
         return self.table.height
+
+    @property
+    def size(self) -> int:
+        """The number of records that the rows stand for: as many as rows, unless the data are condensed."""
+        return len(self) if self.condensed is None else self.condensed.size
 
     def __repr__(self) -> str:
         # Never the cells: a Data is printed into logs and notebooks.
@@ -322,6 +349,7 @@ class Data:
             original_size=self.original_size,
             of_release=self.of_release,
             mechanisms=self.mechanisms,
+            condensed=None if self.condensed is None else self.condensed.of_rows(rows),
         )
 
     def rebuilt(self) -> Data:

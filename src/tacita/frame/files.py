@@ -329,3 +329,47 @@ def _written() -> Iterator[None]:
     except pl.exceptions.PolarsError:
         # A full disk comes as one of several errors; none of their texts may quote a cell.
         raise OSError("could not be written") from None
+
+
+def like(table: Frame, other: Frame | None, names: Sequence[str]) -> Frame:
+    """A table in the order of the values of some columns, whose types are those of the same columns of another table.
+
+    NaN is missing, as in any file that is read.
+    """
+    table = table.with_columns(pl.selectors.float().fill_nan(None), pl.col(pl.Null).cast(pl.String))
+    if other is not None:
+        table = table.with_columns(table[name].cast(other[name].dtype) for name in names if name in other.columns)
+    return table.sort([table[name] for name in names], nulls_last=False)
+
+
+def parquet_columns(path: Path) -> Frame:
+    """The columns of a Parquet file with their types, and none of its records."""
+    try:
+        return pl.scan_parquet(path, glob=False).head(0).collect()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        raise TacitaError(f"{path.name} is damaged or uses something Polars cannot read; export it again.") from None
+
+
+def one_row_each(table: Frame, names: Sequence[str]) -> Any:
+    """A table with the first row of each combination of some columns, as a table of Arrow with plain texts."""
+    return plain_arrow(table.unique(subset=list(names), keep="first", maintain_order=True))
+
+
+def places(table: Frame, keys: Frame, names: Sequence[str]) -> Ints:
+    """For each row of a table the row of `keys` with the same values in some columns, missing being one; -1: none."""
+    kinds = {name: keys[name].dtype for name in names}
+    left = pl.DataFrame(
+        {name: table[name].fill_nan(None) if table[name].dtype.is_float() else table[name] for name in names}
+    )
+    left = left.cast(kinds)  # type: ignore[arg-type]
+    right = keys.select(pl.col(list(names))).with_row_index("\0row")
+    found = left.join(right, on=list(names), how="left", nulls_equal=True, maintain_order="left")["\0row"]
+    return found.cast(pl.Int64).fill_null(-1).to_numpy()
+
+
+def plain_arrow(table: Frame) -> Any:
+    """A table as one of Arrow, categories as plain texts."""
+    plain = [
+        series.cast(pl.String) if isinstance(series.dtype, pl.Categorical | pl.Enum) else series for series in table
+    ]
+    return pl.DataFrame(plain).to_arrow(compat_level=pl.CompatLevel.oldest())

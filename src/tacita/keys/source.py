@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.data import Data
+from tacita.data.data import Condensed
 from tacita.data.visible import visible_categories
 from tacita.frame import Coded
 
@@ -77,6 +78,8 @@ class InMemory:
         if incomplete_apart:
             row, codes = _incomplete_apart(row, codes)
         values = tuple(column.values for column in columns)
+        if self.data.condensed is not None:
+            return Grouped(codes, values, _totals_of_condensed(row, len(codes), self.data.condensed), row)
         return Grouped(codes, values, totals_by_key(row, len(codes), self.weights), row)
 
     def _coded(self, name: str) -> Coded:
@@ -102,6 +105,21 @@ def _incomplete_apart(row: Ints, codes: Codes) -> tuple[Ints, Codes]:
     moved = place[row]
     moved[alone] = len(kept) + np.arange(len(alone))
     return moved, np.concatenate([codes[kept], codes[row[alone]]])
+
+
+def _totals_of_condensed(row: Ints, keys: int, condensed: Condensed) -> Ints:
+    """Per key what matching adds up, of rows that stand for many records each."""
+    weights = () if condensed.weights is None else (condensed.weights,)
+    totals = repeated_sums(np.column_stack([condensed.records, *weights]), row, keys)
+    return totals if condensed.weights is None else np.column_stack([totals[:, 0], carried(totals[:, 1:])])
+
+
+def repeated_sums(values: Ints, groups: Ints, count: int, repeats: Ints | None = None) -> Ints:
+    """Sums of whole numbers by group, each row taken `repeats` times; every group has a row."""
+    order = np.argsort(groups, kind="stable")
+    taken = values if repeats is None else values * repeats[:, None]
+    start = np.searchsorted(groups[order], np.arange(count))
+    return np.add.reduceat(taken[order], start, axis=0)
 
 
 def totals_by_key(row: Ints, keys: int, weights: Floats | None) -> Ints:
@@ -151,27 +169,41 @@ def combined(columns: Sequence[NDArray[np.integer]], sizes: Sequence[int], lengt
     return numbers
 
 
+def limbs_of(values: Floats, fraction_bits: int) -> Ints:
+    """Non-negative values as fixed-point numbers: one row of limbs each, the highest limb first."""
+    limbs = np.empty((len(values), LIMBS), dtype=np.int64, order="F")
+    rest = np.ldexp(values, fraction_bits - LIMB_BITS * (LIMBS - 1))
+    for limb in range(LIMBS):
+        whole = np.floor(rest) if limb < LIMBS - 1 else np.rint(rest)
+        limbs[:, limb] = whole
+        rest = np.ldexp(rest - whole, LIMB_BITS)
+    return limbs
+
+
 def group_sums(values: Floats, groups: NDArray[np.integer], count: int, fraction_bits: int) -> Ints:
     """Fixed-point sums of non-negative values by group: `count` rows of limbs, the highest limb first."""
     sums = np.zeros((count, LIMBS), dtype=np.int64)
     for start in range(0, len(values), BLOCK):
-        rest = np.ldexp(values[start : start + BLOCK], fraction_bits - LIMB_BITS * (LIMBS - 1))
-        block = groups[start : start + BLOCK]
+        block, limbs = groups[start : start + BLOCK], limbs_of(values[start : start + BLOCK], fraction_bits)
         for limb in range(LIMBS):
-            whole = np.floor(rest) if limb < LIMBS - 1 else np.rint(rest)
-            if whole.any():
-                sums[:, limb] += np.bincount(block, weights=whole, minlength=count).astype(np.int64)
-            rest = np.ldexp(rest - whole, LIMB_BITS)
+            if limbs[:, limb].any():
+                sums[:, limb] += np.bincount(block, weights=limbs[:, limb], minlength=count).astype(np.int64)
     return sums
+
+
+def carried(sums: Ints) -> Ints:
+    """Limb sums with what is too much for a limb in the next one: all but the highest below 2^25."""
+    out = sums.copy()
+    for limb in range(LIMBS - 1, 0, -1):
+        out[:, limb - 1] += out[:, limb] >> LIMB_BITS
+        out[:, limb] &= (1 << LIMB_BITS) - 1
+    return out
 
 
 def as_float(sums: Ints, fraction_bits: int) -> Floats:
     """Limb sums as doubles, rounded once."""
-    carried = sums.copy()
-    for limb in range(LIMBS - 1, 0, -1):
-        carried[:, limb - 1] += carried[:, limb] >> LIMB_BITS
-        carried[:, limb] &= (1 << LIMB_BITS) - 1
-    high = (carried[:, 0] << LIMB_BITS) + carried[:, 1]
-    low = (carried[:, 2] << LIMB_BITS) + carried[:, 3]
+    limbs = carried(sums)
+    high = (limbs[:, 0] << LIMB_BITS) + limbs[:, 1]
+    low = (limbs[:, 2] << LIMB_BITS) + limbs[:, 3]
     scaled: Floats = np.ldexp(high.astype(np.float64), 2 * LIMB_BITS - fraction_bits)
     return scaled + np.ldexp(low.astype(np.float64), -fraction_bits)

@@ -60,6 +60,8 @@ class KeyTable:
     """Why counts of keys do not say how many people look alike; empty if they do."""
     weights_not_valid: str = ""
     """Why F is not what the weights say; empty if it is."""
+    repeats: Ints | None = None
+    """For each row of condensed data how many records it stands for; None: rows are records."""
     unit: Ints | None = None
     """For each record the place of its unit (person, firm), where a unit has several records: f and F then count units.
     None: every record is a unit of its own."""
@@ -71,7 +73,7 @@ class KeyTable:
     @property
     def size(self) -> int:
         """Number of records."""
-        return len(self.row)
+        return len(self.row) if self.repeats is None else int(self.repeats.sum())
 
     @property
     def complete(self) -> Bools:
@@ -104,7 +106,7 @@ class KeyTable:
         return self.size if self.unit is None else int(self.unit.max()) + 1
 
     def per_record(self, by_key: NDArray[Any]) -> NDArray[Any]:
-        """A result by key as a result by record."""
+        """A result by key as a result by record; of condensed data, by row."""
         return by_key[self.row]
 
     def one_per_unit(self, by_record: Floats) -> Ints:
@@ -153,6 +155,8 @@ def _checked_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> Ke
     grown_counts = _grown_counts(data, scenario, names) if weights is None else None
     counting = weights if grown_counts is None else grown_counts
     table = table_of(InMemory(data, counting), scenario, names, unit=unit, weights=counting, original_size=size)
+    if data.condensed is not None:
+        table = replace(table, repeats=data.condensed.records)
     if grown_counts is not None:
         table = replace(
             table, source="population_size" if scenario.population_size is not None else "sampling_fraction"
@@ -161,7 +165,7 @@ def _checked_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> Ke
         table = replace(table, source="original_weights" if data.original_weights.name else "original_file")
     keys_not_valid, weights_not_valid = _perturbed(data, names, None if as_they_were else scenario.weight)
     cautions = [_caution(text) for text in (keys_not_valid, weights_not_valid) if text]
-    cautions += _weights_below_one(weights, scenario.weight)
+    cautions += _weights_below_one(weights, scenario.weight, data)
     return replace(table, cautions=tuple(cautions), keys_not_valid=keys_not_valid, weights_not_valid=weights_not_valid)
 
 
@@ -204,7 +208,7 @@ def table_of(
     if totals.shape[1] > 1:
         F, origin = counted[:, 1], "weights"
     elif scenario.population_size is not None:
-        size = original_size or (len(row) if unit is None else int(unit.max()) + 1)
+        size = original_size or (int(totals[:, 0].sum()) if unit is None else int(unit.max()) + 1)
         F, origin = f * (scenario.population_size / size), "population_size"
     elif scenario.sampling_fraction is not None:
         F, origin = f / scenario.sampling_fraction, "sampling_fraction"
@@ -275,6 +279,9 @@ def check_keys(data: Data, names: tuple[str, ...]) -> None:
 def _rows_message(what: str, adjective: str, wrong: Bools, data: Data) -> str:
     """Where the wrong values are, never what they are."""
     count = int(wrong.sum())
+    if data.condensed is not None:
+        records = check.counted(int(data.condensed.records[wrong].sum()), "record")
+        return f"{what}; it is {adjective} in {records}, correct the file."
     rows = ", ".join(f"{number:,}" for number in data.record[wrong][:3].tolist()) + (", ..." if count > 3 else "")
     values, records = ("value is", "record") if count == 1 else ("values are", "records")
     return f"{what}; {count:,} {values} {adjective} ({records} {rows}), correct the file."
@@ -336,8 +343,10 @@ def _caution(text: str) -> str:
     return text
 
 
-def _weights_below_one(weights: Floats | None, name: str | None) -> Iterator[str]:
+def _weights_below_one(weights: Floats | None, name: str | None, data: Data) -> Iterator[str]:
     below = 0 if weights is None else int((weights < 1).sum())
+    if data.condensed is not None:
+        below = data.condensed.below_one
     if below:
         yield _caution(
             f"weight {name!r} is below 1 in {check.counted(below, 'record')}: a unit stands for at least itself; "

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.data.large_data import LargeData
 from tacita.declared import Declared
+from tacita.engine.source import belongs_on_engine
 from tacita.html_view import html_table, html_view
 from tacita.policy import Policy
 from tacita.progress import Progress, checked_progress, part
@@ -119,6 +121,7 @@ class Plan(Declared):
         *,
         rules: Iterable[Rule | str] | Rules = (),
         seed: int | None = None,
+        memory: int | str | None = None,
         progress: Progress | None = None,
     ) -> Release:
         """Do everything, and count what it changed.
@@ -126,7 +129,8 @@ class Plan(Declared):
         The data are never changed. `rules` are relations between variables that the release should keep; violations
         are listed in it. `seed` repeats a release; without it a secret one is drawn. Whoever knows the seed can undo
         the protection: it belongs beside the original data. `progress(done, what)` is called between and inside steps,
-        and may raise to stop the work.
+        and may raise to stop the work. What is larger than `memory`, or a table of an engine, becomes a `LargeRelease`,
+        whose records are made as they are written.
 
         >>> import tacita as tc
         >>> survey = tc.household_survey(200, population=4000)
@@ -134,6 +138,11 @@ class Plan(Declared):
         >>> len(release.data) == len(survey.data)
         True
         """
+        if isinstance(data, LargeData) or belongs_on_engine(data, memory):
+            from tacita.release.large_plan import apply_on_engine
+
+            large: Any = apply_on_engine(self, data, scenario, policy, seed, memory, progress)
+            return cast(Release, large)
         kept = Rules.of(rules)
         kept.check_against(Data.of(data))
         show = checked_progress(progress)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -108,7 +108,7 @@ def changes(before: Data, after: Data, step: Step, made: Applied) -> Changes:
         step=str(step),
         cells=cells,
         suppressed=suppressed,
-        records=int(touched.sum()),
+        records=_sizes(left)(touched),
         records_removed=removed,
         records_added=added,
         variables_removed=tuple(name for name in before.columns if name not in after.columns),
@@ -131,6 +131,7 @@ def _cells(left: Data, right: Data, renewed: tuple[str, ...]) -> tuple[dict[str,
     """
     cells: dict[str, int] = {}
     suppressed: dict[str, int] = {}
+    size = _sizes(left)
     touched = np.zeros(len(left), dtype=np.bool_)
     for name in left.columns:
         if name in right.columns:
@@ -138,12 +139,20 @@ def _cells(left: Data, right: Data, renewed: tuple[str, ...]) -> tuple[dict[str,
             if name in renewed:
                 differs = differs | ~frame.missing(right.table, name)
             if differs.any():
-                cells[name] = int(differs.sum())
+                cells[name] = size(differs)
                 touched |= differs
-                gone = int((frame.missing(right.table, name) & ~frame.missing(left.table, name)).sum())
+                gone = size(frame.missing(right.table, name) & ~frame.missing(left.table, name))
                 if gone:
                     suppressed[name] = gone
     return cells, suppressed, touched
+
+
+def _sizes(data: Data) -> Callable[[Bools], int]:
+    """How many records some rows are."""
+    if data.condensed is None:
+        return lambda where: int(where.sum())
+    records = data.condensed.records
+    return lambda where: int(records[where].sum())
 
 
 def shared_rows(before: Ints, after: Ints) -> tuple[Ints, Ints]:

@@ -64,7 +64,7 @@ def load(file: Path, kind: str) -> Loaded:
     check_declared(file.name, size, *form.shape(file))
     table = form.read(file)
     check_table(table, file.name)
-    return _described(table, form.note(file, NOTE), file.name)
+    return described(table, form.note(file, NOTE), file.name)
 
 
 def looks_odd(file: Path, kind: str) -> bool:
@@ -119,7 +119,7 @@ def plain(name: str, code: object) -> Any:
     raise TacitaError(f"codes of {name!r} must be texts or numbers to be written; got {type(code).__name__}.")
 
 
-def _described(table: Frame, note: str | None, name: str) -> Loaded:
+def described(table: Frame, note: str | None, name: str) -> Loaded:
     """The table with what its note says; columns that another program dropped are dropped here."""
     if note is None:
         return Loaded(table, {})

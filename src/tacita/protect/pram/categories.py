@@ -32,6 +32,8 @@ class Categories(NamedTuple):
     """By category: a row that has it, -1 if none has."""
     unchanged: tuple[str, ...]
     """Codes declared missing or not applicable, as texts: they stay."""
+    repeats: Ints | None = None
+    """How many records each row stands for, where data are condensed."""
 
     @property
     def there(self) -> Ints:
@@ -41,7 +43,8 @@ class Categories(NamedTuple):
     def totals(self, weights: Floats | None, record: Ints) -> Floats:
         """By category: how many records it has, or the sum of their weights, whatever the order of the rows."""
         if weights is None:
-            return np.bincount(self.codes[self.there], minlength=len(self.texts)).astype(np.float64)
+            repeats = None if self.repeats is None else self.repeats[self.there]
+            return np.bincount(self.codes[self.there], repeats, len(self.texts)).astype(np.float64)
         rows = self.there[np.argsort(record[self.there], kind="stable")]
         return np.bincount(self.codes[rows], weights=weights[rows], minlength=len(self.texts)).astype(np.float64)
 
@@ -50,6 +53,8 @@ def categories_of(data: Data, names: tuple[str, ...]) -> Categories:
     """The categories that occur; of several variables the combinations that occur."""
     singles = [_single(data, name) for name in names]
     made = singles[0] if len(singles) == 1 else _together(names, singles)
+    if data.condensed is not None:
+        made = made._replace(repeats=data.condensed.records)
     if len(made.texts) > MOST_CATEGORIES:
         what = "have {:,} combinations" if len(names) > 1 else "has {:,} categories"
         raise TacitaError(

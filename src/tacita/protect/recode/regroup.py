@@ -36,6 +36,8 @@ class Column(NamedTuple):
     """What the codes stand for: in ascending order, or in the order that is declared."""
     declared: tuple[Any, ...]
     """Those of them that are declared missing or not applicable: they are never recoded."""
+    repeats: Ints | None = None
+    """How many records each row stands for, where data are condensed."""
 
     @property
     def plain(self) -> tuple[Any, ...]:
@@ -45,7 +47,7 @@ class Column(NamedTuple):
     @property
     def counts(self) -> Ints:
         """How many records have each of the values that may be recoded."""
-        found = np.bincount(self.codes, minlength=len(self.values) + 1)[1:]
+        found = np.bincount(self.codes, self.repeats, len(self.values) + 1)[1:].astype(np.int64)
         if not self.declared:
             return found
         return found[[value not in self.declared for value in self.values]]
@@ -86,7 +88,7 @@ def column_of(data: Data, name: str) -> Column:
         lookup = np.zeros(len(values) + 1, dtype=np.uint32)
         lookup[np.array(order) + 1] = np.arange(1, len(values) + 1, dtype=np.uint32)
         codes, values = lookup[codes], tuple(values[at] for at in order)
-    return Column(codes, values, declared)
+    return Column(codes, values, declared, None if data.condensed is None else data.condensed.records)
 
 
 def with_blanks_as(column: Column, code: Any) -> Column:
@@ -98,7 +100,7 @@ def with_blanks_as(column: Column, code: Any) -> Column:
     values = column.values if code in column.values else (*column.values, code)
     place = np.uint32(values.index(code) + 1)
     codes = np.where(column.codes == 0, place, column.codes)
-    return Column(codes, values, tuple(dict.fromkeys([*column.declared, code])))
+    return Column(codes, values, tuple(dict.fromkeys([*column.declared, code])), column.repeats)
 
 
 def text_of(value: Any) -> str:

@@ -167,7 +167,7 @@ def _check_size(request: Request) -> None:
     stratum = np.zeros(size, dtype=np.int64) if strata is None else strata.astype(np.int64)
     if request.person is not None:  # a unit counts once in every stratum that it has records in
         stratum = np.unique(stratum * size + request.person) // size
-    sizes = np.bincount(stratum)
+    sizes = np.bincount(stratum, request.repeats).astype(np.int64)
     if keys + (strata is not None) > MOST_KEYS:
         raise TacitaError(
             f"suppression takes at most {MOST_KEYS} keys, strata counted as one; got {keys + (strata is not None)}, "

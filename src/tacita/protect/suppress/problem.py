@@ -95,7 +95,12 @@ class Units(NamedTuple):
 
 
 def units_of(
-    codes: Codes, free: Bools, weights: Floats | None = None, apart: Ints | None = None, person: Ints | None = None
+    codes: Codes,
+    free: Bools,
+    weights: Floats | None = None,
+    apart: Ints | None = None,
+    person: Ints | None = None,
+    repeats: Ints | None = None,
 ) -> Units:
     """The units of a file; records of different persons, or with different numbers in `apart`, are never in one."""
     whose = np.zeros(len(codes)) if person is None else person
@@ -106,7 +111,7 @@ def units_of(
     summed: Floats = NO_WEIGHTS if weights is None else np.bincount(row, weights, count).astype(np.float64)
     keys = np.ascontiguousarray(distinct[:, : codes.shape[1]])
     free = distinct[:, codes.shape[1]] > 0
-    records = np.bincount(row, minlength=count)
+    records = np.bincount(row, repeats, count).astype(np.int64)
     return Units(keys, records, summed, free, row, *_packed(keys), NO_PERSONS if person is None else persons)
 
 
@@ -233,6 +238,8 @@ class Request(NamedTuple):
     """Keys that are never suppressed, as bits; they have no missing values."""
     person: Ints | None = None
     """Whose record it is (a person, a firm), where one has several: persons count then, not records."""
+    repeats: Ints | None = None
+    """How many records each row stands for, where data are condensed; None: one each."""
     weights_apart: bool = False
     """Whether each weight has units of its own: under the attack M2 a record can be safer alone than in its group."""
 
@@ -271,7 +278,7 @@ def problem_of(request: Request) -> Problem:
     if request.strata is not None:
         bit = 1 << codes.shape[1]
         codes = np.column_stack([codes, request.strata]).astype(np.uint32)
-    units = units_of(codes, request.changeable, request.weights, _apart(request), person)
+    units = units_of(codes, request.changeable, request.weights, _apart(request), person, request.repeats)
     # Any record of a unit: they have the same limits, and with households each is a unit of its own.
     record = np.empty(len(units.codes), dtype=np.int64)
     record[units.row] = np.arange(len(units.row))

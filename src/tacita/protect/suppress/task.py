@@ -12,7 +12,7 @@ from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.data.visible import visible_categories
-from tacita.keys.source import distinct_keys
+from tacita.keys.source import WEIGHT_BITS, as_float, distinct_keys
 from tacita.keys.table import population_weights, repeated_units
 from tacita.policy import Policy
 from tacita.protect.suppress.problem import (
@@ -58,7 +58,7 @@ def task_of(
         raise TacitaError("all keys are strata, which are never suppressed; name strata that are not keys.")
     weights = population_weights(data, scenario)
     person = repeated_units(data, scenario)
-    units = len(data) if person is None else int(person.max()) + 1
+    units = data.size if person is None else int(person.max()) + 1
     attack = attack_probabilities(scenario, len(data), units, weights)
     attacks = {name: attack * wanted.multiples.get(name, 1.0) for name in sets}
     costs = dict(zip(names, costs_of(names, _ranks(asked.importance, data, scenario, names)), strict=True))
@@ -76,7 +76,7 @@ def task_of(
         rule=scenario.missing,
         strata=_stratum_numbers(strata, data) if strata else None,
         free=free,
-        weights=weights if limited else None,
+        weights=_of_rows(weights, data) if limited else None,
         risk=link_risk(None if weights is not None else _population_ratio(scenario, units), scenario.attack)
         if limited
         else None,
@@ -84,9 +84,17 @@ def task_of(
         goal=_household_limit(wanted.household_risk, first, keys, data, scenario, np.minimum(attacks[main], 1.0)),
         kept=kept,
         person=person,
+        repeats=None if data.condensed is None else data.condensed.records,
         weights_apart=scenario.attack == "M2",
     )
     return Task(keys, request, remarks)
+
+
+def _of_rows(weights: Floats | None, data: Data) -> Floats | None:
+    """By row the weights of the records that it stands for."""
+    if weights is None or data.condensed is None or data.condensed.weights is None:
+        return weights
+    return as_float(data.condensed.weights, WEIGHT_BITS)
 
 
 def key_sets_of(asked: Suppress, scenario: Scenario) -> dict[str, KeySet]:

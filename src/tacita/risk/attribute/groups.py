@@ -53,8 +53,10 @@ def sub_histogram(table: KeyTable, sensitive: Codes, others: list[Codes]) -> tup
     units = [] if table.unit is None else [table.unit]
     columns: list[Ints] = [np.asarray(each, dtype=np.int64) for each in (table.row, *others, sensitive, *units)]
     sizes = [len(table.codes), *(int(column.max()) + 1 for column in columns[1:])]
-    numbers = combined(columns, sizes, table.size)
-    _, first, count = np.unique(numbers, return_index=True, return_counts=True)
+    numbers = combined(columns, sizes, len(table.row))
+    _, first, place, count = np.unique(numbers, return_index=True, return_inverse=True, return_counts=True)
+    if table.repeats is not None:
+        count = np.bincount(place, weights=table.repeats).astype(np.int64)
     own = [column[first] for column in columns]
     target, place, factor = _expanded(table, own[0])
     amounts = count[place] * factor

@@ -205,6 +205,7 @@ def sensitive_categories(data: Data, scenario: Scenario, sensitive: Any) -> tupl
 
 
 @measure(
+    by_key=True,
     needs=("keys", "sensitive"),
     called_for="sensitive_categories",
     limit=at_least("smallest", "the smallest l of any variable", void=1.0),

@@ -123,6 +123,7 @@ class Likeness(Result):
 
 
 @measure(
+    by_key=True,
     needs=("keys", "sensitive"),
     called_for="sensitive_categories",
     limit=at_most(
@@ -160,7 +161,7 @@ def likeness(
     not_valid = table.keys_not_valid or perturbed_values(data, names)
     for name in names:
         codes = data.coded(name).codes
-        values, file = histogram(table, codes), file_shares(codes, table.unit)
+        values, file = histogram(table, codes), file_shares(codes, table.unit, table.repeats)
         not_valid = not_valid or several_values(table, values)
         parts["beta"][name] = relative_gain(values, file)
         parts["enhanced"][name] = enhanced_gain(values, file)

@@ -18,8 +18,11 @@ from tacita.risk.attribute.l_diversity import sensitive_names
 from tacita.scenario import Scenario
 
 
-def file_shares(codes: Codes | Ints, unit: Ints | None = None) -> Floats:
+def file_shares(codes: Codes | Ints, unit: Ints | None = None, repeats: Ints | None = None) -> Floats:
     """The share of each value in the file, by code; where units have several records each of a unit's values once."""
+    if repeats is not None:
+        shares: Floats = np.bincount(codes, weights=repeats) / repeats.sum()
+        return shares
     if unit is not None:
         units = int(unit.max()) + 1
         codes = np.unique(codes.astype(np.int64) * units + unit) // units
@@ -134,6 +137,7 @@ class TCloseness(Result):
 
 
 @measure(
+    by_key=True,
     needs=("keys", "sensitive"),
     called_for="sensitive",
     limit=at_most("greatest", "the greatest t of any variable", void=1.0),
@@ -165,6 +169,6 @@ def t_closeness(
         scale[name] = data.scale(name)
         between = nominal_distance if scale[name] == "nominal" else ordered_distance
         values = histogram(table, codes)
-        distance[name] = between(values, file_shares(codes, table.unit))
+        distance[name] = between(values, file_shares(codes, table.unit, table.repeats))
         not_valid = not_valid or several_values(table, values)
     return TCloseness(table, distance, scale, not_valid)

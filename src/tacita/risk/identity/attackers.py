@@ -98,7 +98,7 @@ def _shown(highest: float, mean: float, share: float) -> tuple[Any, ...]:
     return f"{highest:.3g}", f"{mean:.3g}", Percent(share)
 
 
-@measure(needs="keys")
+@measure(by_key=True, needs="keys")
 def attackers(
     data: Any,
     scenario: Scenario,

@@ -85,7 +85,7 @@ class Benchmark(Result):
         return frame.table({"found": [self.found], "limit": [self.limit], "rule": [self.rule]})
 
 
-@measure(needs="keys")
+@measure(by_key=True, needs="keys")
 def benchmark(
     data: Any,
     scenario: Scenario,

@@ -24,12 +24,20 @@ from tacita.scenario import Scenario
 
 def at_least_one(risk: Floats, household: Ints, count: int) -> Floats:
     """By household: 1 - prod(1 - r) over its members, whatever their order."""
+    logarithms, certain = survival(risk)
+    sums = group_sums(logarithms, household, count, SMALL_BITS)
+    return of_sums(sums, np.bincount(household, weights=certain, minlength=count) > 0)
+
+
+def survival(risk: Floats) -> tuple[Floats, Bools]:
+    """-log(1 - r) of each risk, 0 where it is certain; and where it is."""
     certain = risk >= 1.0
-    logarithms = -np.log1p(-np.where(certain, 0.0, risk))
-    none = as_float(group_sums(logarithms, household, count, SMALL_BITS), SMALL_BITS)
-    out = -np.expm1(-none)
-    out[household[certain]] = 1.0
-    return out
+    return -np.log1p(-np.where(certain, 0.0, risk)), certain
+
+
+def of_sums(sums: Ints, certain: Bools) -> Floats:
+    """By household: 1 - prod(1 - r), of the fixed-point sums of -log(1 - r) and whether a member is certain."""
+    return np.where(certain, 1.0, -np.expm1(-as_float(sums, SMALL_BITS)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +54,14 @@ class HouseholdRisk(Result):
     """Number of members of each household: its records, or its persons where some have several records."""
     not_valid: str = ""
     """Why the figures do not hold for this file; empty if they do."""
+    alike: Ints | None = None
+    """How many households each entry of `by_household` stands for, where records are on an engine; None: one each.
+    `household` then is empty."""
+
+    @property
+    def count(self) -> Ints:
+        """How many households each entry stands for."""
+        return np.ones(len(self.members), dtype=np.int64) if self.alike is None else self.alike
 
     @classmethod
     def of(cls, risk: IndividualRisk, data: Data, scenario: Scenario) -> HouseholdRisk:
@@ -75,7 +91,7 @@ class HouseholdRisk(Result):
         """Suppressing until no household is above the limit: at least one cell in each of those that are."""
         limit = policy.household_risk
         above = self.by_household > limit
-        households, records = int(above.sum()), int(above[self.household].sum())
+        households, records = int(self.count[above].sum()), self.records_above(limit)
         text = (
             f"{check.counted(households, 'household')} with {check.counted(records, 'record')} above {limit:g}: "
             f"Suppress(household_risk={limit:g}) changes cells in each of them; coarser keys (Recode), fewer household "
@@ -95,26 +111,28 @@ class HouseholdRisk(Result):
     @cached_property
     def expected_persons(self) -> float:
         """Expected persons in re-identified households: the sum over members."""
-        return math.fsum(self.by_household * self.members)
+        return math.fsum(self.by_household * (self.members * self.count))
 
     @cached_property
     def expected_households(self) -> float:
         """Expected re-identified households: the sum over households."""
-        return math.fsum(self.by_household)
+        return math.fsum(self.by_household * self.count)
 
     @cached_property
     def spread(self) -> Spread:
         """Minimum, quartiles, mean and maximum over members."""
-        return spread(self.by_household, self.members)
+        return spread(self.by_household, self.members * self.count)
 
     def records_above(self, limit: float) -> int:
         """How many records are in households with a higher risk."""
+        if self.alike is not None:
+            return int((self.members * self.alike)[self.by_household > limit].sum())
         return int((self.risk > limit).sum())
 
     @property
     def headline(self) -> str:
         """Households and persons expected to be re-identified."""
-        persons, households = int(self.members.sum()), len(self.by_household)
+        persons, households = int((self.members * self.count).sum()), int(self.count.sum())
         return (
             f"{number(self.expected_households)} of {households:,} households expected to be re-identified "
             f"({percent(self.expected_households / households)}), with {number(self.expected_persons)} "
@@ -124,7 +142,7 @@ class HouseholdRisk(Result):
     def to_dict(self) -> dict[str, Any]:
         """Expected households and persons, and the spread of the risk."""
         return {
-            "households": len(self.by_household),
+            "households": int(self.count.sum()),
             "risk": self.spread._asdict(),
             "expected_persons": self.expected_persons,
             "expected_households": self.expected_households,

@@ -14,7 +14,7 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.refilled import refilled
-from tacita.keys.source import SMALL_BITS, as_float, group_sums
+from tacita.keys.source import SMALL_BITS, as_float, group_sums, limbs_of, repeated_sums
 from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.measures import measure
 from tacita.progress import Progress, no_progress, part
@@ -181,6 +181,9 @@ class IndividualRisk(Result):
         """By key: the sum of P(L) over the records that carry it, of a unit with several only the riskiest one."""
         if self.by_record:
             keys, some = len(self.table.codes), self.table.one_per_unit(self.risk)
+            if self.table.repeats is not None:
+                limbs = limbs_of(self.attack, SMALL_BITS)
+                return as_float(repeated_sums(limbs, self.table.row, keys, self.table.repeats), SMALL_BITS)
             return as_float(group_sums(self.attack[some], self.table.row[some], keys, SMALL_BITS), SMALL_BITS)
         return self.attack * self.table.units_by_key(self.by_key)
 
@@ -193,7 +196,7 @@ class IndividualRisk(Result):
     def spread(self) -> Spread:
         """Minimum, quartiles, mean and maximum over records."""
         if self.by_record:
-            return spread(self.risk)
+            return spread(self.risk, self.table.repeats)
         return spread(self.by_key, self.table.records)
 
     def population_quantile(self, share: float) -> Floats:
@@ -209,7 +212,8 @@ class IndividualRisk(Result):
     def records_above(self, limit: float) -> int:
         """How many records have a higher risk."""
         if self.by_record:
-            return int((self.risk > limit).sum())
+            above = self.risk > limit
+            return int(above.sum() if self.table.repeats is None else self.table.repeats[above].sum())
         return int(self.table.records[self.by_key > limit].sum())
 
     @property
@@ -301,7 +305,7 @@ def _risk_like(risk: IndividualRisk, f: Floats, p: Floats) -> Floats:
     return risk_of_counts(f, p, risk.method if risk.quantile is None else "exact", risk.quantile)
 
 
-@measure(needs="keys", figure="risk_histogram")
+@measure(by_key=True, needs="keys", figure="risk_histogram")
 def individual_risk(
     data: Any,
     scenario: Scenario,

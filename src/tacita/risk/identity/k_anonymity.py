@@ -122,7 +122,7 @@ class KAnonymity(Result):
         return frame.table({"k": self.levels, "sample": self.sample, "population": self.population})
 
 
-@measure(needs="keys")
+@measure(by_key=True, needs="keys")
 def k_anonymity(
     data: Any,
     scenario: Scenario,

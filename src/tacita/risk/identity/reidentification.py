@@ -267,7 +267,7 @@ class ThresholdCurve:
         return self.at(float(self.risk[np.flatnonzero(self.unsafe <= unsafe)[0]]))
 
 
-@measure(needs="keys", limit=at_most("rate", "the re-identification rate", void=1.0))
+@measure(by_key=True, needs="keys", limit=at_most("rate", "the re-identification rate", void=1.0))
 def reidentification(
     data: Any,
     scenario: Scenario,

@@ -69,7 +69,7 @@ class RiskThreshold(Result):
         )
 
 
-@measure(needs="keys", figure="risk_threshold")
+@measure(by_key=True, needs="keys", figure="risk_threshold")
 def risk_threshold(
     data: Any,
     scenario: Scenario,

@@ -215,6 +215,7 @@ def _work(data: Data, scenario: Scenario, options: Mapping[str, Any]) -> Work | 
 
 
 @measure(
+    by_key=True,
     work=_work,
     needs="keys",
     limit=at_most("records_unsafe", "the number of records in an unsafe cell", void="records"),

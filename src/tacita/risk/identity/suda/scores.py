@@ -68,7 +68,9 @@ def sampling_fraction_of(data: Data, scenario: Scenario) -> float:
     weights = population_weights(data, scenario)
     if weights is not None:
         limbs = group_sums(weights, np.zeros(len(weights), dtype=np.int64), 1, WEIGHT_BITS)
-        return min(1.0, len(weights) / float(as_float(limbs, WEIGHT_BITS)[0]))
+        if data.condensed is not None and data.condensed.weights is not None:
+            limbs = data.condensed.weights.sum(axis=0, keepdims=True)
+        return min(1.0, data.size / float(as_float(limbs, WEIGHT_BITS)[0]))
     if scenario.population_size is not None:
-        return min(1.0, len(data) / scenario.population_size)
+        return min(1.0, data.size / scenario.population_size)
     return 1.0 if scenario.sampling_fraction is None else scenario.sampling_fraction

@@ -285,6 +285,7 @@ def _work(data: Data, scenario: Scenario, options: Mapping[str, Any]) -> Work:
 
 
 @measure(
+    by_key=True,
     work=_work,
     needs="keys",
     limit=at_most("highest_dis", "the highest DIS-SUDA score", void=1.0),

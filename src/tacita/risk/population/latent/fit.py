@@ -244,7 +244,7 @@ def sample_of(table: KeyTable, cells: Cells, weights: Floats | None) -> Sample:
         shown = np.where(forecast, shown, 1.0)
     fitted, kappa = np.zeros(len(cells.codes)), 0.0
     if weights is not None:
-        fitted, kappa = mean_weights(cells.codes, cells.row[table.row], weights)
+        fitted, kappa = mean_weights(cells.codes, cells.row[table.row], weights, table.repeats)
     mean = (table.population_count + kappa * fitted[cells.row]) / (table.sample_count + kappa)
     return Sample(table.sample_count, shown, np.maximum(mean, 1.0), forecast)
 

@@ -14,7 +14,7 @@ SWEEPS = 100
 ENOUGH = 1e-9
 
 
-def mean_weights(codes: Ints, row: Ints, weights: Floats) -> tuple[Floats, float]:
+def mean_weights(codes: Ints, row: Ints, weights: Floats, repeats: Ints | None = None) -> tuple[Floats, float]:
     """By cell what an additive model of its values says of the weight, and how many records that counts for (kappa).
 
     The mean weight of a key is (sum of weights + kappa fitted weight) / (f + kappa). kappa is the variance of weights
@@ -22,9 +22,10 @@ def mean_weights(codes: Ints, row: Ints, weights: Floats) -> tuple[Floats, float
     """
     order = np.lexsort((weights, row))  # sums must not depend on the order of the records
     row, weights = row[order], weights[order]
-    count = np.bincount(row, minlength=len(codes)).astype(np.float64)
-    mean = np.bincount(row, weights=weights, minlength=len(codes)) / count
-    square = np.bincount(row, weights=(weights - mean[row]) ** 2, minlength=len(codes))
+    times = np.ones(len(row)) if repeats is None else repeats[order].astype(np.float64)
+    count: Floats = np.bincount(row, weights=times, minlength=len(codes)).astype(np.float64)
+    mean = np.bincount(row, weights=weights * times, minlength=len(codes)) / count
+    square = np.bincount(row, weights=(weights - mean[row]) ** 2 * times, minlength=len(codes))
     twice = count >= 2
     within = square[twice].sum() / max((count[twice] - 1).sum(), 1.0)
     if within <= (1e-9 * mean.mean()) ** 2:

@@ -152,7 +152,10 @@ def _weight_sums(table: KeyTable, weights: Floats | None) -> tuple[Floats, Float
     order = np.lexsort((weights, table.row))
     row, ascending = table.row[order], weights[order]
     count = len(table.codes)
-    squares, inverses = (np.bincount(row, weights=of, minlength=count) for of in (ascending**2, 1.0 / ascending))
+    times = 1.0 if table.repeats is None else table.repeats[order]
+    squares, inverses = (
+        np.bincount(row, weights=of * times, minlength=count) for of in (ascending**2, 1.0 / ascending)
+    )
     return squares.astype(np.float64), inverses.astype(np.float64)
 
 

@@ -245,6 +245,7 @@ def _work(data: Data, scenario: Scenario, options: Mapping[str, Any]) -> Work:
 
 
 @measure(
+    by_key=True,
     work=_work,
     needs=("keys", "sample"),
     limit=at_most(

@@ -1,0 +1,120 @@
+"""Files larger than memory: time and peak memory of an assessment with a row per record, and of a plan, on DuckDB.
+
+python benchmarks/engine.py [--records 1e6 1e7] [--memory 4GB] [--folder DIR] [--spark] [--plan]
+
+The records are invented by hashing their numbers, in batches, and removed afterwards. Each size runs in a process of its
+own, so that its peak memory is its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PATTERNS = 8
+"""Patterns of missing values: three of the seven keys have some."""
+
+
+def invent(records: int, file: Path) -> None:
+    """People with seven keys, a weight, a household and an income."""
+    import duckdb
+
+    def uniform(i: int) -> str:
+        return f"((hash(i * 16 + {i}) >> 11)::DOUBLE / 9007199254740992.0)"
+
+    def pick(i: int, values: int, skew: float = 1.5) -> str:
+        return f"floor(pow({uniform(i)}, {skew}) * {values})::INT"
+
+    def gaps(value: str, i: int) -> str:
+        return f"CASE WHEN {uniform(i)} < 0.01 THEN NULL ELSE {value} END"
+
+    connection = duckdb.connect(config={"memory_limit": "2GB"})
+    connection.execute(f"""
+        COPY (SELECT 'R' || lpad(({pick(1, 20)})::VARCHAR, 2, '0') AS region,
+            CASE WHEN {uniform(2)} < 0.5 THEN 'f' ELSE 'm' END AS sex, {pick(3, 18)} * 5 AS age,
+            {gaps("'C' || (" + pick(4, 6, 3) + ")::VARCHAR", 14)} AS citizenship, {gaps(pick(5, 5), 15)} AS education,
+            {pick(6, 4)} AS marital, {gaps(pick(7, 6), 13)} AS activity, (i // 2.5)::BIGINT AS hid,
+            (5 + (hash(i * 16 + 9) % 1000) / 16.0)::DOUBLE AS w, {uniform(10)} * 50000 AS income
+        FROM range({records}) t(i)) TO '{file}' (FORMAT parquet)""")
+
+
+def assessed(file: Path, memory: str, engine: str) -> dict[str, float]:
+    """Seconds of each part of a full assessment with a row per record."""
+    import tacita as tc
+
+    keys = ["region", "sex", "age", "citizenship", "education", "marital", "activity"]
+    who = tc.Scenario(keys=keys, weight="w", household="hid")
+    began, processor = time.perf_counter(), time.process_time()
+    with tc.LargeData.of(file, memory=memory, temporary=file.parent, engine=engine) as large:
+        opened = time.perf_counter()
+        profile = tc.assess(large, who, tc.Policy(household_risk=0.1))
+        measured = time.perf_counter()
+        profile.write_records(file.parent / "records.parquet", overwrite=True)
+        written = time.perf_counter()
+        keys_found = len(profile.individual.table.codes)
+    return {
+        "distinct keys": keys_found,
+        "open": opened - began,
+        "measure": measured - opened,
+        "write": written - measured,
+        "seconds": written - began,
+        "processor": time.process_time() - processor,
+    }
+
+
+def released(file: Path, memory: str) -> dict[str, float]:
+    """Seconds of a plan of recode, suppress and PRAM."""
+    import tacita as tc
+
+    keys = ["region", "sex", "age", "citizenship", "education", "marital", "activity"]
+    who = tc.Scenario(keys=keys, weight="w", household="hid")
+    plan = tc.Plan([tc.Recode("age", width=20), tc.Suppress(k=3, closed=False), tc.Pram("marital")])
+    began, processor = time.perf_counter(), time.process_time()
+    with tc.LargeData.of(file, memory=memory, temporary=file.parent) as large:
+        plan.apply(large, who, seed=2**100).write(file.parent / "release.parquet", overwrite=True)
+    return {"seconds": time.perf_counter() - began, "processor": time.process_time() - processor}
+
+
+def one(records: int, file: Path, memory: str, engine: str, plan: bool) -> None:
+    """One size, its figures as JSON."""
+    import warnings
+
+    warnings.simplefilter("ignore")
+    found = released(file, memory) if plan else assessed(file, memory, engine)
+    found["peak GB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    found["microseconds per record"] = 1e6 * found["seconds"] / records
+    print(json.dumps({"records": records, "engine": engine, "plan": plan} | found))
+
+
+def main() -> None:
+    """All sizes asked for."""
+    given = argparse.ArgumentParser(description=__doc__)
+    given.add_argument("--records", nargs="+", type=float, default=[1e6, 1e7])
+    given.add_argument("--memory", default="4GB")
+    given.add_argument("--folder", type=Path, default=None)
+    given.add_argument("--spark", action="store_true")
+    given.add_argument("--plan", action="store_true")
+    given.add_argument("--file", type=Path, default=None, help="of one run")
+    said = given.parse_args()
+    engine = "spark" if said.spark else "duckdb"
+    if said.file is not None:
+        one(int(said.records[0]), said.file, said.memory, engine, said.plan)
+        return
+    with tempfile.TemporaryDirectory(dir=said.folder) as folder:
+        for records in map(int, said.records):
+            file = Path(folder) / "people.parquet"
+            invent(records, file)
+            options = [*(["--spark"] if said.spark else []), *(["--plan"] if said.plan else [])]
+            own = ["--records", str(records), "--memory", said.memory, "--file", str(file), *options]
+            subprocess.run([sys.executable, __file__, *own], check=True)
+            file.unlink()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""LargeData: a file that stays on an engine, DuckDB or Spark, since it is larger than memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tacita import check
+from tacita.check import TacitaError
+from tacita.data.formats import columnar
+from tacita.data.variable import Variable
+from tacita.engine import memory as sizes
+from tacita.engine.expressions import RECORD
+from tacita.engine.source import opened
+from tacita.frame import files as frame_files
+
+
+@dataclass(frozen=True, eq=False)
+class LargeData:
+    """A survey file on an engine: a path, a relation of DuckDB, a table of Ibis, or a DataFrame of Spark.
+
+    `tacita.assess` and `Plan.apply` take it in place of data in memory, and make it themselves of what is too large.
+
+    >>> import tempfile, polars as pl
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "people.parquet"
+    ...     pl.DataFrame({"sex": ["f", "f", "m"], "age": [31, 31, 47]}).write_parquet(file)
+    ...     with LargeData.of(file) as people:
+    ...         print(people.columns, people.size)
+    ('sex', 'age') 3
+    """
+
+    name: str
+    """What messages call it."""
+    database: Any = field(repr=False)
+    """The engine."""
+    table: Any = field(repr=False)
+    """Its records, as a table of Ibis."""
+    memory: int
+    """Bytes of memory that the work may take."""
+    record: str | None
+    """The column with the numbers of the records; None: they have none."""
+    variables: Mapping[str, Variable] = field(default_factory=dict, repr=False)
+    """What is known of the variables."""
+    like: Any = field(default=None, repr=False)
+    """An empty frame with the types of the columns, where the file has types of its own."""
+
+    @classmethod
+    def of(
+        cls,
+        source: Any,
+        *,
+        memory: int | str | None = None,
+        record: str | None = None,
+        engine: str | None = None,
+        temporary: str | os.PathLike[str] | None = None,
+        variables: Mapping[str, Variable] | None = None,
+    ) -> LargeData:
+        """Open a file or a table of an engine.
+
+        `memory` is what the work may take, "4GB"; `record` names a column with a number for each record, which draws
+        and results go by (files have their order); `engine` is "duckdb" or "spark" for a path; `temporary` is the
+        folder for what does not fit memory.
+        """
+        if isinstance(source, LargeData):
+            return source
+        budget = sizes.budget(memory)
+        found = opened(source, budget, record, engine, temporary)
+        like, known = (None, {}) if found.file is None else _of_file(found.file)
+        known = known if variables is None else variables
+        return cls(found.name, found.database, found.table, budget, found.record, known, like)
+
+    def __enter__(self) -> LargeData:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<LargeData: {self.name} on {self.database.name}, {check.counted(len(self.columns), 'variable')}>"
+
+    def close(self) -> None:
+        """Let go of the engine and its temporary files."""
+        self.database.close()
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the variables."""
+        return tuple(name for name in self.table.columns if name != RECORD)
+
+    @cached_property
+    def size(self) -> int:
+        """The number of records."""
+        found = self.database.collect(self.table.aggregate(n=self.table.count()), what="counting records")
+        return int(found["n"][0].as_py())
+
+    @property
+    def numbered(self) -> str:
+        """The column with the numbers of the records, where there must be one."""
+        if self.record is None:
+            raise TacitaError(
+                f"the records of {self.name} have no numbers, and a table of an engine has no order: name a column "
+                f"that numbers them, as in LargeData.of(table, record='id'), or give a Parquet file."
+            )
+        return self.record
+
+
+def _of_file(file: Path) -> tuple[Any, Mapping[str, Variable]]:
+    """The types of a Parquet file's columns, and what its note says of its variables."""
+    like = frame_files.parquet_columns(file)
+    return like, columnar.described(like, frame_files.parquet_note(file, columnar.NOTE), file.name).variables

@@ -1,0 +1,103 @@
+"""DuckDB: in this process, over Parquet files, with what does not fit memory on disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tacita.engine.running import watched
+from tacita.progress import Progress, no_progress
+
+NO_NETWORK = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+"""An extension that is missing is an error: DuckDB would ask a server for it."""
+ENGINE_SHARE = 0.5
+"""Of the memory budget; the rest is for the key table and the measures."""
+GROUP = 122_880
+"""Records of a row group of what is written."""
+
+
+class DuckDB:
+    """One DuckDB database with a private temporary folder, which goes when it is closed."""
+
+    name = "DuckDB"
+
+    def __init__(self, memory: int, temporary: str | os.PathLike[str] | None = None, connection: Any = None) -> None:
+        import ibis
+
+        self.memory = memory
+        self.folder = Path(tempfile.mkdtemp(prefix="tacita-", dir=temporary))
+        self.own = connection is None
+        limit = f"{int(memory * ENGINE_SHARE / 1e6)}MB"
+        if connection is not None:
+            self.ibis = connection
+            return
+        self.ibis = ibis.duckdb.connect(
+            memory_limit=limit, temp_directory=str(self.folder / "spill"), preserve_insertion_order=True, **NO_NETWORK
+        )
+
+    def read(self, files: Sequence[Path], record: str) -> Any:
+        """Parquet files as a table, with the number of each record from 1 in the order of the files."""
+        import ibis
+
+        parts, before = [], 0
+        for each in files:
+            table = self.ibis.read_parquet(str(each), file_row_number=True)
+            number = (table["file_row_number"] + (before + 1)).cast("int64")
+            parts.append(table.mutate(**{record: number}).drop("file_row_number"))
+            if len(files) > 1:
+                before += self.collect(table.aggregate(n=table.count()))["n"][0].as_py()
+        return parts[0] if len(parts) == 1 else ibis.union(*parts)
+
+    def read_text(self, file: str, delimiter: str) -> Any:
+        """A delimited text as a table of texts; a record with too few or too many fields is an error."""
+        options = {"all_varchar": True, "header": True, "delim": delimiter, "quote": '"', "escape": '"', "nullstr": ""}
+        return self.ibis.read_csv(file, **options)
+
+    def load(self, table: Any) -> Any:
+        """A table of Arrow, as one of the engine."""
+        import pyarrow.parquet
+
+        handle, path = tempfile.mkstemp(suffix=".parquet", dir=self.folder)
+        os.close(handle)
+        pyarrow.parquet.write_table(table, path, compression="none")
+        return self.ibis.read_parquet(path)
+
+    def keep(self, expression: Any, progress: Progress = no_progress, what: str = "grouping records") -> Any:
+        """The rows of an expression worked out once, as a table of the engine."""
+        import ibis
+
+        name = ibis.util.gen_name("tacita")
+        self._watched(lambda: self.ibis.create_table(name, expression, temp=True), progress, what)
+        return self.ibis.table(name)
+
+    def drop(self, table: Any) -> None:
+        """Let go of a table that was kept."""
+        self.ibis.con.execute(f'DROP TABLE temp.main."{table.get_name()}"')
+
+    def collect(self, expression: Any, progress: Progress = no_progress, what: str = "reading") -> Any:
+        """The rows of an expression, as a table of Arrow."""
+        query = self.ibis.compile(expression)
+        return self._watched(lambda: self.ibis.con.sql(query).to_arrow_table(), progress, what)
+
+    def batches(self, expression: Any, size: int) -> Iterator[Any]:
+        """The rows of an expression, in their order, as batches of Arrow."""
+        yield from self.ibis.con.sql(self.ibis.compile(expression)).to_arrow_reader(size)
+
+    def write(self, expression: Any, path: Path, progress: Progress = no_progress, what: str = "writing") -> None:
+        """The rows of an expression as one Parquet file."""
+        options = {"row_group_size": GROUP, "compression": "zstd"}
+        self._watched(lambda: self.ibis.to_parquet(expression, str(path), **options), progress, what)
+
+    def close(self) -> None:
+        """Let go of everything, temporary files with it."""
+        if self.own:
+            self.ibis.disconnect()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _watched(self, query: Any, progress: Progress, what: str) -> Any:
+        connection = self.ibis.con
+        return watched(query, lambda: connection.query_progress() / 100, connection.interrupt, progress, what)

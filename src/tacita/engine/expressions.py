@@ -1,0 +1,173 @@
+"""What is asked of an engine, as expressions of Ibis: the same for DuckDB and Spark.
+
+Records are grouped by their values as they stand in the file, a missing value being one more; what values mean is
+decided in memory, on the groups. They are joined back by `is not distinct from`, for which missing equals missing:
+with `=` every record with a missing value would be lost. Nothing but whole numbers is ever added up, so that no sum
+depends on the order of the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+PART = float(1 << 26)
+"""A weight is a whole number, 26 bits behind the point and 26 bits more: all sums of these fit 63 bits."""
+RECORDS = "tacita_records"
+SUMS = ("tacita_sum_0", "tacita_sum_1", "tacita_sum_2")
+GROUP = "tacita_group"
+RECORD = "tacita_record"
+LEAST_WHOLE = 2.0**52
+"""From here on doubles are whole numbers: adding and subtracting it rounds as IEEE 754 says, half to even."""
+
+
+def is_nan(column: Any) -> Any:
+    """Where a number is NaN, never missing.
+
+    DuckDB takes `isnan` of a Parquet column for false by the column's greatest value, in which NaN has no part: x - x
+    is asked instead, which is 0 for every number.
+    """
+    return ((column - column) != 0.0).fill_null(False) & ~is_infinite(column)
+
+
+def is_infinite(column: Any) -> Any:
+    """Where a number is infinite, never missing."""
+    return column.isin([float("inf"), float("-inf")]).fill_null(False)
+
+
+def plain(table: Any, names: Sequence[str]) -> Any:
+    """The table with NaN missing in some columns."""
+    import ibis
+
+    fresh = {
+        name: ibis.ifelse(is_nan(table[name]), ibis.null(table[name].type()), table[name])
+        for name in names
+        if table[name].type().is_floating()
+    }
+    return table.mutate(**fresh) if fresh else table
+
+
+def number(table: Any, name: str) -> Any:
+    """A column as floating-point numbers."""
+    return table[name].cast("float64")
+
+
+def weight_parts(weight: Any) -> tuple[Any, Any, Any]:
+    """A weight as three whole numbers: its whole part, 26 bits of the rest, and 26 more, rounded."""
+    whole = weight.floor().cast("int64")
+    rest = (weight - whole.cast("float64")) * PART
+    high = rest.floor().cast("int64")
+    low = (rest - high.cast("float64")) * PART
+    return whole, high, ((low + LEAST_WHOLE) - LEAST_WHOLE).cast("int64")
+
+
+def weight_checks(table: Any, name: str, least: float) -> Any:
+    """One row: how many weights are not as they must be, the greatest, the sum, and how many are below 1."""
+    import ibis
+
+    given = number(table, name)
+    odd = is_nan(given) | is_infinite(given)
+    weight = ibis.ifelse(given.isnull() | odd | (given > 2.0**60) | (given < 0), 0.0, given)
+    return table.aggregate(
+        missing=(given.isnull() | is_nan(given)).sum(),
+        infinite=is_infinite(given).sum(),
+        negative=((given < 0) & ~odd).sum(),
+        zero=((given == 0) & ~odd).sum(),
+        next_to_zero=((given > 0) & (given < least) & ~odd).sum(),
+        greatest=weight.max(),
+        total=weight.floor().cast("int64").sum().cast("float64"),
+        below_one=((given > 0) & (given < 1) & ~odd).sum(),
+    )
+
+
+def groups(table: Any, names: Sequence[str], weight: str | None) -> Any:
+    """One row per combination of values: how many records have it, and the sum of their weights in three parts."""
+    given = plain(table, names)
+    sums = {} if weight is None else dict(zip(SUMS, weight_parts(number(given, weight)), strict=True))
+    totals = {name: part.sum().cast("int64") for name, part in sums.items()}
+    return given.group_by(list(names)).aggregate(**{RECORDS: given.count()}, **totals)
+
+
+def joined(table: Any, names: Sequence[str], found: Any, columns: Sequence[str], kept: Sequence[str]) -> Any:
+    """Every record with some columns of its own and some of its group."""
+    left = plain(table, names)
+    same = [left[name].identical_to(found[name]) for name in names]
+    own = {name: left[name] for name in kept}
+    return left.join(found, same, how="inner").select(**own, **{name: found[name] for name in columns})
+
+
+def household_place(table: Any, name: str, codes: Sequence[Any]) -> Any:
+    """The identifier of a household, missing where it is a code that says that there is none."""
+    import ibis
+
+    given = table[name]
+    none = is_nan(given) if given.type().is_floating() else ibis.literal(False)
+    if codes:
+        none = none | given.isin(list(codes))
+    return ibis.ifelse(none.fill_null(False), ibis.null(given.type()), given)
+
+
+def households(records: Any, household: str, sums: Sequence[str], certain: str) -> Any:
+    """One row per household: its members, the sums of whole numbers over them, and how many are certain to be found."""
+    totals = {name: records[name].sum().cast("int64") for name in (*sums, certain)}
+    there = records.filter(records[household].notnull())
+    return there.group_by(household).aggregate(**{RECORDS: there.count()}, **totals)
+
+
+def counted(table: Any, names: Sequence[str], amount: str) -> Any:
+    """One row per combination of values: how many rows have it."""
+    return table.group_by(list(names)).aggregate(**{amount: table.count()})
+
+
+def differing(table: Any, household: str, names: Sequence[str]) -> Any:
+    """One row: by variable in how many households it is not the same for all members."""
+    there = table.filter(table[household].notnull())
+    found: Mapping[str, Any] = {
+        name: (
+            (there[name].max() != there[name].min())
+            | ~there[name].count().isin([0]) & (there[name].count() != there.count())
+        )
+        for name in names
+    }
+    by_household = there.group_by(household).aggregate(**found)
+    return by_household.aggregate(**{name: by_household[name].fill_null(False).sum() for name in names})
+
+
+def with_household(records: Any, households: Any, household: str, names: Sequence[str]) -> Any:
+    """Every record with the sums of its household in place of its own; without a household its own are all."""
+    import ibis
+
+    joined = records.left_join(households, [records[household] == households[household]], rname="{name}_of_household")
+    sums = {name: ibis.coalesce(joined[f"{name}_of_household"], joined[name]) for name in names}
+    return joined.mutate(**sums)
+
+
+def household_risk(records: Any, sums: Sequence[str], certain: str, bits: int) -> Any:
+    """1 - prod(1 - r) of the sums of -log(1 - r) in two whole numbers, the second `bits` below the first."""
+    import ibis
+
+    scale = 2.0**-80
+    high, low = (records[name].cast("float64") for name in sums)
+    total = high * (2.0**bits * scale) + low * scale
+    return ibis.ifelse(records[certain] > 0, 1.0, complement_of_product(total))
+
+
+def at_least(records: Any, sums: Sequence[str], certain: str, bits: int, high: int, low: int) -> Any:
+    """Whether a sum in two whole numbers is at least another one, or certain."""
+    import ibis
+
+    first, second = (records[name] for name in sums)
+    carried = first + (second >> bits)
+    rest = second & ((1 << bits) - 1)
+    greater = (carried > high) | ((carried == ibis.literal(high, "int64")) & (rest >= low))
+    return greater | (records[certain] > 0)
+
+
+def complement_of_product(logarithm: Any) -> Any:
+    """1 - exp(-x) without cancellation, of the sum x of -log(1 - r): as exact as `expm1`, which engines lack."""
+    import ibis
+
+    power = (-logarithm).exp()
+    # Kahan: (u - 1) / log(u) is exact where u - 1 is not.
+    exact = (1.0 - power) * logarithm / ibis.ifelse(power < 1.0, -(power.ln()), 1.0)
+    return ibis.ifelse(power < 1.0, ibis.ifelse(power > 0.5, exact, 1.0 - power), logarithm)

@@ -1,0 +1,141 @@
+"""Spark: on this machine, or on a cluster by a session that the user brings."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tacita.check import TacitaError
+from tacita.engine.running import no_share, watched
+from tacita.progress import Progress, no_progress
+
+LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.catalogImplementation": "in-memory",
+}
+"""A session of our own listens on this machine only, and has no page on the web."""
+
+
+def local_session(memory: int, temporary: str) -> Any:
+    """The session of this process, started if there is none."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise TacitaError("Spark is not installed; install it with pip install 'tacita[spark]'.") from None
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    builder = SparkSession.builder.master("local[*]").appName("tacita")
+    own = {"spark.driver.memory": f"{max(memory // 2 // 10**6, 500)}m", "spark.local.dir": temporary}
+    own |= {"spark.sql.warehouse.dir": str(Path(temporary) / "warehouse"), "spark.sql.shuffle.partitions": "8"}
+    for name, value in (LOCAL | own).items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+class Spark:
+    """A Spark session, through Ibis."""
+
+    name = "Spark"
+
+    def __init__(self, memory: int, temporary: str | os.PathLike[str] | None = None, session: Any = None) -> None:
+        import ibis
+
+        self.memory = memory
+        self.folder = Path(tempfile.mkdtemp(prefix="tacita-", dir=temporary))
+        # The session outlives this object, and so does the folder that it works in: Spark empties it at its end.
+        self.session = session or local_session(memory, os.fspath(temporary or tempfile.gettempdir()))
+        self.ibis = ibis.pyspark.connect(self.session)
+        self.kept: list[Any] = []
+
+    def read(self, files: Sequence[Path], record: str) -> Any:
+        """Parquet files as a table, with the number of each record from 1 in the order of the files."""
+        import ibis
+
+        parts, before = [], 0
+        for each in files:
+            frame = self.session.read.parquet(str(each))
+            numbered = frame.selectExpr("*", f"_metadata.row_index + {before + 1} as `{record}`")
+            parts.append(self.of_frame(numbered))
+            if len(files) > 1:
+                before += frame.count()
+        return parts[0] if len(parts) == 1 else ibis.union(*parts)
+
+    def of_frame(self, frame: Any) -> Any:
+        """A frame of Spark as a table of Ibis."""
+        import ibis
+
+        name = ibis.util.gen_name("tacita")
+        frame.createOrReplaceTempView(name)
+        return self.ibis.table(name)
+
+    def load(self, table: Any) -> Any:
+        """A table of Arrow, as one of the engine; of Arrow, since a missing text of pandas would become 'NaN'."""
+        return self.of_frame(self.session.createDataFrame(table))
+
+    def keep(self, expression: Any, progress: Progress = no_progress, what: str = "grouping records") -> Any:
+        """The rows of an expression worked out once, as a table of the engine."""
+        frame = self._frame(expression).cache()
+        self.kept.append(frame)
+        self._watched(frame.count, progress, what)
+        return self.of_frame(frame)
+
+    def drop(self, table: Any) -> None:
+        """Let go of a table that was kept."""
+        self.session.catalog.dropTempView(table.get_name())
+
+    def collect(self, expression: Any, progress: Progress = no_progress, what: str = "reading") -> Any:
+        """The rows of an expression, as a table of Arrow."""
+        return self._watched(self._frame(expression).toArrow, progress, what)
+
+    def batches(self, expression: Any, size: int) -> Iterator[Any]:
+        """The rows of an expression as batches of Arrow, partition by partition."""
+        frame = self._frame(expression)
+        for each in self._parts(frame):
+            yield from each.to_batches(size)
+
+    def write(self, expression: Any, path: Path, progress: Progress = no_progress, what: str = "writing") -> None:
+        """The rows of an expression as one Parquet file: it comes to this machine part by part."""
+        import pyarrow.parquet
+
+        frame = self._frame(expression)
+        writer = None
+        try:
+            for at, each in enumerate(self._parts(frame)):
+                progress(at / max(frame.rdd.getNumPartitions(), 1), what)
+                writer = writer or pyarrow.parquet.ParquetWriter(path, each.schema, compression="zstd")
+                writer.write_table(each)
+        finally:
+            if writer is not None:
+                writer.close()
+
+    def close(self) -> None:
+        """Let go of everything that was kept; the session goes on."""
+        for frame in self.kept:
+            frame.unpersist()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _frame(self, expression: Any) -> Any:
+        return self.ibis.raw_sql(self.ibis.compile(expression))
+
+    def _parts(self, frame: Any) -> Iterator[Any]:
+        """The rows of a frame, written by the workers and read file by file: never all of them at once."""
+        import pyarrow.parquet
+
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        frame.write.mode("overwrite").parquet(str(folder))
+        for each in sorted(folder.glob("part-*.parquet")):
+            yield pyarrow.parquet.read_table(each)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def _watched(self, query: Any, progress: Progress, what: str) -> Any:
+        context = self.session.sparkContext
+        return watched(query, no_share, context.cancelAllJobs, progress, what)
