@@ -2,8 +2,8 @@
 
 python benchmarks/engine.py [--records 1e6 1e7] [--memory 4GB] [--folder DIR] [--spark] [--plan]
 
-The records are invented by hashing their numbers, in batches, and removed afterwards. Each size runs in a process of its
-own, so that its peak memory is its own.
+The records are invented by hashing their numbers, and removed afterwards. Each size runs in a process of its own, so
+that its peak memory is its own.
 """
 
 from __future__ import annotations

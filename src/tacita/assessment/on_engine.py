@@ -38,6 +38,11 @@ class LargeProfile(RiskProfile):
     households: HouseholdsOnEngine | None = field(default=None, repr=False)
     """How household risk was worked out."""
 
+    @property
+    def on_engine(self) -> bool:
+        """Whether the records stayed on an engine."""
+        return True
+
     @cached_property
     def by_row(self) -> frame.Frame:
         """One row per distinct key: f, F, risk, and how many limits the key violates, households left out."""

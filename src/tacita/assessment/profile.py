@@ -118,6 +118,11 @@ class RiskProfile(Result):
         return self.main.table.size if self.sets else len(self.record)
 
     @property
+    def on_engine(self) -> bool:
+        """Whether the records stayed on an engine, so that there is one row per distinct key here."""
+        return False
+
+    @property
     def main(self) -> KeySetRisk:
         """The part of the main keys; an error where all keys are numeric."""
         if not self.sets:

@@ -68,6 +68,9 @@ def assess(
         ),
     ] = None,
     riskiest: Annotated[int, typer.Option(help="Show so many of the riskiest records.")] = 0,
+    memory: Annotated[
+        str | None, typer.Option(help="What may be used, as 4GB: a Parquet or text file that needs more stays on disk.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the results: JSON, records, figure.")] = None,
     overwrite: OverwriteFolder = False,
     fail_if_unsafe: Annotated[bool, typer.Option(help="Exit with 1 if the file does not keep the policy.")] = False,
@@ -76,6 +79,7 @@ def assess(
     from tacita.assessment.assess import assess as measure_risk
     from tacita.data.atomic import check_free
     from tacita.data.files import read
+    from tacita.engine.source import belongs_on_engine
 
     who = given_scenario(
         scenario,
@@ -103,8 +107,8 @@ def assess(
         inputs = (file, scenario, policy, register, original)
         check_free(out, overwrite=overwrite, inputs=inputs)
     with progress_bar() as progress:
-        data = read(file)
-        profile = measure_risk(data, who, safe, measures=further, progress=progress, **how)
+        data = file if belongs_on_engine(file, memory) else read(file)
+        profile = measure_risk(data, who, safe, measures=further, memory=memory, progress=progress, **how)
     _report(profile, riskiest, out, overwrite)
     if fail_if_unsafe and not profile.safe:
         raise typer.Exit(1)
@@ -198,7 +202,10 @@ def save_profile(profile: Any, out: Path, *, overwrite: bool) -> Path:
             declared.save(folder / f"{name}.toml")
             mark(folder / f"{name}.toml", "what was declared")
         internal = private_folder(folder / INTERNAL)
-        write(profile.records, internal / "records.parquet")
+        if profile.on_engine:
+            profile.write_records(internal / "records.parquet")
+        else:
+            write(profile.records, internal / "records.parquet")
         for name, result in profile.further.items():
             if result.figure is not None:
                 save(for_internal_use(result.plot()), internal / f"{name}.png")

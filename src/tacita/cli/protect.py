@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tacita.check import TacitaError
 from tacita.cli.arguments import (
     Household,
     Missing,
@@ -68,6 +69,7 @@ def protect_file(
 ) -> None:
     """Apply a plan to a file: risk before and after, and a release that is complete or not there."""
     from tacita.data.files import read
+    from tacita.engine.source import belongs_on_engine
     from tacita.release.plan import Plan
     from tacita.release.project import protect
     from tacita.release.release import checked_folder, checked_formats, checked_reason
@@ -83,6 +85,11 @@ def protect_file(
     reason = None if accept_unsafe is None else checked_reason(accept_unsafe)
     inputs = (file, plan, scenario, policy, seed_file)
     checked_folder(out, overwrite=overwrite, inputs=inputs)
+    if belongs_on_engine(file, None):
+        raise TacitaError(
+            f"{file.name} needs more than half of this machine's memory: protect it in Python, where "
+            f"Plan.apply(path, scenario).write('release.parquet') works on it part by part."
+        )
     with progress_bar() as progress:
         progress(0.0, "reading")
         done = protect(read(file), who, safe, steps, rules=rules, seed=_seed(seed_file), progress=progress)

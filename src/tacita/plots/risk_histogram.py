@@ -33,6 +33,15 @@ def _expected(result: Any) -> str:
     return f"; {number_of(found.expected, 'expected re-identification')} ({percent(found.rate)})"
 
 
+def _records(result: Any, rows: int) -> Any:
+    """How many records each risk is of: more than one where records are on an engine."""
+    if getattr(result, "alike", None) is not None:
+        return result.members * result.alike
+    table = getattr(getattr(result, "individual", result), "table", None)
+    repeats = getattr(table, "repeats", None)
+    return np.ones(rows, dtype=np.int64) if repeats is None else repeats
+
+
 def risk_histogram_points(result: Any, *, threshold: float | None = None) -> frame.Frame:
     """The bars: bounds, records inside, records at or above the lower bound, and whether all of them are unsafe.
 
@@ -48,8 +57,9 @@ def risk_histogram_points(result: Any, *, threshold: float | None = None) -> fra
         # A bound right above the limit: a record at the limit is safe.
         bounds = np.union1d(bounds[np.abs(bounds / limit - 1) > 1e-9], np.nextafter(limit, 2))
     bounds = np.union1d(bounds, [1.0])
-    inside = np.histogram(shown, np.append(bounds[:-1], np.nextafter(1.0, 2)))[0]
-    at_least = len(risk) - np.concatenate([[0], np.cumsum(inside)[:-1]])
+    counts = _records(result, len(risk))
+    inside = np.histogram(shown, np.append(bounds[:-1], np.nextafter(1.0, 2)), weights=counts)[0]
+    at_least = int(counts.sum()) - np.concatenate([[0], np.cumsum(inside)[:-1]])
     return frame.table(
         {
             "low": bounds[:-1],
@@ -72,9 +82,10 @@ def risk_histogram(result: Any, *, threshold: float | None = None, width: int = 
     points = risk_histogram_points(result, threshold=threshold)
     scale = alt.Scale(type="log", domain=[float(points["low"][0]), 1.0], nice=False)
     upper, lower = _bars(points, scale), _steps(points, scale)
-    subtitle = [f"{len(risk):,} records{_expected(result)}", f"highest risk {risk.max():.3g}"]
+    counts = _records(result, len(risk))
+    subtitle = [f"{int(counts.sum()):,} records{_expected(result)}", f"highest risk {risk.max():.3g}"]
     if limit is not None:
-        subtitle[1] += f"; {int((risk > limit).sum()):,} above {limit:g}"
+        subtitle[1] += f"; {int(counts[risk > limit].sum()):,} above {limit:g}"
         upper, lower = upper + _limit(limit, scale, named=True), lower + _limit(limit, scale, named=False)
     chart = alt.vconcat(
         upper.properties(width=width, height=190), lower.properties(width=width, height=120), spacing=14

@@ -105,7 +105,9 @@ class HouseholdRisk(Result):
 
     @cached_property
     def risk(self) -> Floats:
-        """By record: every member carries the risk of the household."""
+        """By record: every member carries the risk of the household. Where records are on an engine, by entry."""
+        if self.alike is not None:
+            return self.by_household
         return self.by_household[self.household]
 
     @cached_property
