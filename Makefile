@@ -26,13 +26,13 @@ define part
 	  echo "== $(1): $$(($$(date +%s) - began)) s"; [ $$code -eq 0 ] || [ $$code -eq 5 ]
 endef
 
-test: $(INSTALLED) browser  ## all tests, part by part; what was skipped is listed with its reason
+test: $(INSTALLED) browser spark  ## all tests, part by part; what was skipped is listed with its reason
 	$(call part,core,$(PYTEST) -m "not browser and not spark and not fuzz" --doctest-modules src tests)
 	$(call part,browser,$(PYTEST) -m browser tests)
 	$(call part,spark,$(BIN)/python -m pytest -m spark tests)
 	$(call part,fuzz,$(PYTEST) -m fuzz tests)
 
-test-thorough: $(INSTALLED) browser  ## the same at once, every property on twenty times as many examples, and long tests
+test-thorough: $(INSTALLED) browser spark  ## the same at once, every property on twenty times as many examples, and long tests
 	$(PYTEST) --thorough --doctest-modules src tests
 
 fuzz: $(INSTALLED)  ## 4,000 damaged files of each format and 10,000 senseless calls: each ends in a result or a sentence
@@ -48,6 +48,18 @@ browser:  ## Chromium for the tests of figures, where it may be installed
 	      { apt-get update -qq >/dev/null 2>&1 && \
 	        apt-get install -qq -y --no-install-recommends chromium >/dev/null 2>&1; }; }; } || \
 	  echo "no Chromium and none could be installed: tests of figures in a browser will be skipped"
+
+# PySpark is 456 MB and comes with no Java of its own: where either may not be installed, its tests are skipped and say why.
+.PHONY: spark
+spark: $(INSTALLED)  ## PySpark and a Java runtime for the tests on Spark, where they may be installed
+	@$(BIN)/python -c 'import pyspark' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable ".[spark]" || \
+	  echo "PySpark could not be installed: tests on Spark will be skipped"
+	@command -v java >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	    { apt-get install -qq -y --no-install-recommends default-jre-headless >/dev/null 2>&1 || \
+	      { apt-get update -qq >/dev/null 2>&1 && \
+	        apt-get install -qq -y --no-install-recommends default-jre-headless >/dev/null 2>&1; }; }; } || \
+	  echo "no Java and none could be installed: tests on Spark will be skipped"
 
 check: $(INSTALLED)  ## style and types
 	$(BIN)/ruff check src tests benchmarks fuzz

@@ -205,6 +205,7 @@ def test_what_needs_all_records_says_so(tmp_path: Path) -> None:
     with tc.LargeData.of(tmp_path / "a.parquet") as large:
         for who, options, words in (
             (scenario(person="hid"), {}, "units with several records"),
+            (scenario(person="nobody"), {}, "person not in the data: 'nobody'"),
             (scenario(), {"register": survey}, "register=... needs all records in memory"),
             (scenario(), {"measures": "mixed_uniqueness"}, "mixed_uniqueness needs all records in memory"),
             (tc.Scenario(numeric_keys=["w"]), {}, "numeric keys need all records in memory"),

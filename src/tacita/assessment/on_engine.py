@@ -89,9 +89,8 @@ def assess_on_engine(
                 f"{name}=... needs all records in memory; assess a sample of the records with it, or each file alone."
             )
     limits, scenario = checked_policy(policy), checked(scenario)
-    _check_supported(scenario)
     large = LargeData.of(data, memory=memory)
-    _check_columns(scenario, large)
+    check_supported(scenario, large)
     how = {"model": model, "method": method, "quantile": None if quantile is False else quantile, "register": None}
     names, left_out = _names(large, scenario)
     if scenario.weight is not None and _needs_weights(scenario, model, measures, limits):
@@ -121,8 +120,10 @@ LEFT_OUT = (
 )
 
 
-def _check_supported(scenario: Scenario) -> None:
-    if scenario.person is not None:
+def check_supported(scenario: Scenario, large: LargeData) -> None:
+    """Every variable of the scenario is in the file, and nothing of it needs all records in memory."""
+    _check_columns(scenario, large)
+    if scenario.person is not None and _repeated(scenario.person, large):
         raise TacitaError(
             "units with several records (person=...) are counted in memory only; write one record per unit first, or "
             "assess without person, which counts records and makes risks too low."
@@ -133,11 +134,19 @@ def _check_supported(scenario: Scenario) -> None:
         )
 
 
+def _repeated(name: str, large: LargeData) -> bool:
+    """Whether a unit has several records; one without an identifier is a unit of its own."""
+    unit = large.table[name]
+    found = large.database.collect(large.table.aggregate(units=unit.nunique(), records=unit.count()))
+    counts = found.to_pylist()[0]
+    return int(counts["units"]) < int(counts["records"])
+
+
 def _check_columns(scenario: Scenario, large: LargeData) -> None:
     """Every variable of the scenario is in the file."""
     for name in ("all_keys", "household_variables", "strata", "sensitive", "numeric_keys", "identifiers"):
         check.columns_exist("keys" if name == "all_keys" else name, getattr(scenario, name), large.columns)
-    for name in ("weight", "household"):
+    for name in ("weight", "household", "person"):
         if getattr(scenario, name) is not None:
             check.columns_exist(name, (getattr(scenario, name),), large.columns)
 

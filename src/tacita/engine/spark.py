@@ -20,6 +20,7 @@ LOCAL = {
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.autoBroadcastJoinThreshold": "256m",
 }
 """A session of our own listens on this machine only, and has no page on the web."""
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tacita import check, frame
+from tacita.assessment.on_engine import check_supported
 from tacita.check import TacitaError
 from tacita.data import Data, atomic
 from tacita.data.large_data import LargeData
@@ -134,7 +135,8 @@ def apply_on_engine(
     """The release of large data by a plan: everything is decided here, and the records are made as they are written."""
     show, who = checked_progress(progress), checked(scenario)
     large = LargeData.of(data, memory=memory)
-    _check_steps(plan.steps)
+    _check_steps(plan.steps, who)
+    check_supported(who, large)
     names = _grouped_by(large, who, plan.steps)
     rows = condensed(large, names, who.weight, progress=show)
     originals = frame.table({name: rows.table[name] for name in names})
@@ -162,7 +164,7 @@ def apply_on_engine(
     return LargeRelease(plan, large, originals, state, tuple(streamed), tuple(removed))
 
 
-def _check_steps(steps: tuple[Step, ...]) -> None:
+def _check_steps(steps: tuple[Step, ...], scenario: Scenario) -> None:
     """Every step can be done without all records in memory."""
     for step in steps:
         kind = step.kind()
@@ -171,6 +173,14 @@ def _check_steps(steps: tuple[Step, ...]) -> None:
             raise TacitaError(f"step {step.label!r} needs all records in memory; the nearest that does not: {nearest}.")
         if isinstance(step, CellStep) and (step.only is not None or (step.strata and kind != "suppress")):
             raise TacitaError(f"step {step.label!r}: `only` and `strata` need all records in memory; leave them out.")
+        shared = getattr(step, "household_variables", None)
+        if kind == "suppress" and (shared or (shared is None and scenario.household_variables)):
+            raise TacitaError(
+                f"step {step.label!r}: household variables are suppressed for all members in memory only; pass "
+                f"household_variables=[]."
+            )
+        if getattr(step, "household_risk", None):
+            raise TacitaError(f"step {step.label!r}: household_risk needs all records in memory; leave it out.")
         if getattr(step, "closed", False):
             raise TacitaError(
                 f"step {step.label!r}: closing leaks needs all records in memory; pass Suppress(closed=False)."
