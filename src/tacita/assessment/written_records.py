@@ -39,7 +39,7 @@ def write_records(profile: LargeProfile, path: Any, overwrite: bool, progress: P
     with atomic.new_file(target, overwrite=overwrite) as beside:
         expression = _expression(profile, part(show, 0.0, 0.3))
         large.database.write(expression, beside, part(show, 0.3, 1.0), "writing records")
-    show(1.0, "done")
+        show(1.0, "done")
     return target
 
 

@@ -91,7 +91,7 @@ class LargeRelease:
                 show(done / size, "writing the release")
                 file.write(frame_files.plain_arrow(batch.table))
                 done += len(batch)
-        show(1.0, "done")
+            show(1.0, "done")
         return target
 
     def batches(self) -> Iterator[Data]:

@@ -63,6 +63,7 @@ def task_of(
     attacks = {name: attack * wanted.multiples.get(name, 1.0) for name in sets}
     costs = dict(zip(names, costs_of(names, _ranks(asked.importance, data, scenario, names)), strict=True))
     limited = bool(wanted.risk) or wanted.household_risk is not None
+    ratio = None if weights is not None else _population_ratio(scenario, units)
     kept, remarks = _never_suppressed(keys, data)
     main, first = next(iter(sets.items()))
     request = Request(
@@ -77,9 +78,7 @@ def task_of(
         strata=_stratum_numbers(strata, data) if strata else None,
         free=free,
         weights=_of_rows(weights, data) if limited else None,
-        risk=link_risk(None if weights is not None else _population_ratio(scenario, units), scenario.attack)
-        if limited
-        else None,
+        risk=link_risk(ratio, scenario.attack) if limited else None,
         shared=_household_variables(asked, keys, data, scenario),
         goal=_household_limit(wanted.household_risk, first, keys, data, scenario, np.minimum(attacks[main], 1.0)),
         kept=kept,
