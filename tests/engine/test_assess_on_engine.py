@@ -44,7 +44,8 @@ def people(n: int, seed: int = 1) -> pl.DataFrame:
 
 
 def scenario(**given: Any) -> tc.Scenario:
-    return tc.Scenario(keys=["Region", "age", "sex", "score"], **({"weight": "w"} | given))
+    usual = {"weight": "w", "model": "benedetti_franconi"}
+    return tc.Scenario(keys=["Region", "age", "sex", "score"], **(usual | given))
 
 
 def same(ours: Any, theirs: Any, at: str = "") -> None:
@@ -118,7 +119,8 @@ def test_models_of_weights_and_keys(on_engine: Opener, engine: str) -> None:
         pytest.skip("what happens in memory is tried on one engine")
     survey = people(300, seed=3).select("sex", "age", pl.col("w") + 5).drop_nulls()
     who = tc.Scenario(keys=["sex", "age"], weight="w", model="latent")
-    memory, large = (tc.assess(each, who, measures="loglinear_risk") for each in (survey, on_engine(survey)))
+    files = (survey, on_engine(survey))
+    memory, large = (tc.assess(each, who, model="latent", measures="loglinear_risk") for each in files)
     same(memory.to_dict(), large.to_dict())
 
 

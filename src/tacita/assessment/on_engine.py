@@ -88,7 +88,9 @@ def assess_on_engine(
             raise TacitaError(
                 f"{name}=... needs all records in memory; assess a sample of the records with it, or each file alone."
             )
-    limits, scenario = checked_policy(policy), checked(scenario)
+    limits, asked = checked_policy(policy), checked(scenario)
+    model = model or PLAIN
+    scenario = replace(asked, model=model)
     large = LargeData.of(data, memory=memory)
     check_supported(scenario, large)
     how = {"model": model, "method": method, "quantile": None if quantile is False else quantile, "register": None}
@@ -107,13 +109,19 @@ def assess_on_engine(
         households = HouseholdsOnEngine(large, scenario, tuple(names), rows, part(progress, 0.7, 0.9))
     context = Context(rows.remembering(), known, limits, None, None, how, households)
     profile = profile_of(context, measures, None, known, part(progress, 0.4, 0.7))
-    cautions = (*profile.cautions, *(f"{each!r} {LEFT_OUT}" for each in left_out))
+    other = (OTHER_MODEL,) if asked.model != model and profile.main.table.source not in ("census", "register") else ()
+    cautions = (*profile.cautions, *other, *(f"{each!r} {LEFT_OUT}" for each in left_out))
     found = {name: getattr(profile, name) for name in RiskProfile.__dataclass_fields__ if name != "figure"}
     found |= {"scenario": scenario, "cautions": cautions}
     progress(1.0, "done")
     return LargeProfile(**found, large=large, names=tuple(names), rows=rows, households=households)
 
 
+PLAIN = "benedetti_franconi"
+OTHER_MODEL = (
+    "F is estimated from f and the weights of each key alone (Benedetti and Franconi), which puts the risk of rare keys "
+    "too low: the latent model needs the weight of every record, and is measured here if asked for, model='latent'."
+)
 LEFT_OUT = (
     "has too many different values to be measured on an engine: what its groups give away was not measured; recode it "
     "into classes, or assess a sample in memory."

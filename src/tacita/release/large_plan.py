@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tacita import check, frame
-from tacita.assessment.on_engine import check_supported
+from tacita.assessment.on_engine import PLAIN, check_supported
 from tacita.check import TacitaError
 from tacita.data import Data, atomic
 from tacita.data.large_data import LargeData
@@ -140,7 +140,7 @@ def apply_on_engine(
     names = _grouped_by(large, who, plan.steps)
     rows = condensed(large, names, who.weight, progress=show)
     originals = frame.table({name: rows.table[name] for name in names})
-    known = restricted(who, rows.columns)
+    known = restricted(replace(who, model=PLAIN), rows.columns)
     assert known is not None
     state = start(rows, known, policy, seed)
     streamed: list[Step] = []
