@@ -119,8 +119,8 @@ def assess_on_engine(
 
 PLAIN = "benedetti_franconi"
 OTHER_MODEL = (
-    "F is estimated from f and the weights of each key alone (Benedetti and Franconi), which puts the risk of rare keys "
-    "too low: the latent model needs the weight of every record, and is measured here if asked for, model='latent'."
+    "F is estimated from f and the weights of each key alone (Benedetti and Franconi), which puts the risk of rare "
+    "keys too low: the latent model needs the weight of every record, measured here if asked for, model='latent'."
 )
 LEFT_OUT = (
     "has too many different values to be measured on an engine: what its groups give away was not measured; recode it "
