@@ -11,6 +11,9 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.random import Draws
 
+MOST_NOISE = 10
+"""Noise of this standard deviation makes a millionth or a million of a number; beyond it is beyond all numbers."""
+
 
 def log_noise(data: Any, variables: Any, *, sd: float = 0.2, seed: int = 1) -> Data:
     """A copy with y = x exp(e), e normal with standard deviation `sd`; missing stays missing.
@@ -27,6 +30,8 @@ def log_noise(data: Any, variables: Any, *, sd: float = 0.2, seed: int = 1) -> D
     check.columns_exist("variables", names, original.columns)
     if check.number("sd", sd) < 0:
         raise TacitaError(f"sd must not be negative; got {check.given(sd)}.")
+    if sd > MOST_NOISE:
+        raise TacitaError(f"sd must be at most {MOST_NOISE} on the log scale; got {check.given(sd)}.")
     masked = {}
     for name in names:
         values = original.numbers(name)
