@@ -91,6 +91,6 @@ def test_the_note_stands_in_the_picture() -> None:
     noted = for_internal_use(chart).to_dict()["title"]
     given = chart.to_dict()["title"]
     assert noted["text"] == given["text"]
-    assert noted["subtitle"] == [NOTE, given["subtitle"]]
+    assert noted["subtitle"] == [NOTE, *given["subtitle"]]
     assert type(for_internal_use(chart)) is type(chart)
     assert for_internal_use(chart.properties(title="bare")).to_dict()["title"]["subtitle"] == [NOTE]

@@ -16,12 +16,10 @@ import numpy as np
 
 from tacita import check
 from tacita.arrays import Bools, Floats
-from tacita.assessment.disclosed_keys import disclosing_columns
 from tacita.keys.source import combined
 from tacita.keys.table import KeyTable
 from tacita.result import Repair, Verdict, percent
 from tacita.risk.identity.individual_risk import least_count, risk_alike
-from tacita.risk.release.reconstruction.order import REORDER, ROWS
 
 if TYPE_CHECKING:
     from tacita.assessment.profile import KeySetRisk, RiskProfile
@@ -80,6 +78,10 @@ def _repair(profile: RiskProfile, verdict: Verdict, agreement: Mapping[str, Agre
 
 def _of_disclosed_keys(profile: RiskProfile, part: KeySetRisk) -> Repair:
     """Keys that other columns tell more finely than they are released: those columns are the reason."""
+    # Reconstruction is loaded only where it was asked for.
+    from tacita.assessment.disclosed_keys import disclosing_columns
+    from tacita.risk.release.reconstruction.order import REORDER, ROWS
+
     records = max(part.unsafe_by_k, part.unsafe_by_risk)
     telling = disclosing_columns(profile.further.get("reconstruction"), profile.scenario, part.table.keys)
     weight = profile.scenario.weight
