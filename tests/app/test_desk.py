@@ -131,7 +131,7 @@ def test_an_exception_needs_a_reason_and_keeps_it() -> None:
     assert "must have a reason" in desk.notice[1]
     act(desk, "policy", {**limits, "reason": "a small survey"})
     assert (desk.draft.policy.k, desk.draft.reasons) == (2, {"k": "a small survey"})
-    act(desk, "preset", {"which": "public"})
+    act(desk, "preset", {"which": "public use"})
     assert (desk.draft.policy.k, desk.draft.reasons) == (5, {})
 
 

@@ -107,7 +107,7 @@ def test_the_script_writes_the_same_bytes(tmp_path: Path) -> None:
 
 def test_the_project_file_restores_everything(tmp_path: Path) -> None:
     given = draft(tmp_path).set_aside("first").with_variable("income", tc.Variable(missing=(0,), label="Income"))
-    given = replace(given, policy=tc.Policy(k=4), preset="public", reasons={"k": "a test"}, rules=("age >= 0",))
+    given = replace(given, policy=tc.Policy(k=4), preset="public use", reasons={"k": "a test"}, rules=("age >= 0",))
     path = tmp_path / "work.toml"
     path.write_text(project_text(given), encoding="utf-8")
     back = restored(path)

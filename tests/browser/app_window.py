@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 90_000
+PATIENCE = 120_000
 """Milliseconds that anything may take, on a machine that does much else."""
 QUIET = """() => !document.body.dataset.waiting && !document.querySelector('#working progress, .waiting')
     && [...document.querySelectorAll('.vega')].every(each => each.dataset.ready)

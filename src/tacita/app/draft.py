@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from tacita import check
+from tacita.app.presets import USUAL
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.data.variable_tables import tables_of
@@ -56,7 +57,7 @@ class Draft:
     roles: Mapping[str, Any] = field(default_factory=dict)
     """Fields of the scenario by name."""
     policy: Policy = field(default_factory=Policy)
-    preset: str = "default"
+    preset: str = USUAL
     """The preset that the policy began with."""
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Exceptions: by limit that differs from the preset, why."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -124,8 +125,7 @@ def table_of(table: Table, *, most: int = MOST_ROWS, fold: str = "") -> Tag:
     """A table of figures; behind a fold with that title if one is given."""
     head = tags.tr(*(tags.th(name, scope="col", class_=_side(at)) for at, name in enumerate(table.columns)))
     body = [
-        tags.tr(*(tags.td(cell_text(cell), class_=_side(at)) for at, cell in enumerate(row)))
-        for row in table.rows[:most]
+        tags.tr(*(tags.td(_shown(cell), class_=_side(at)) for at, cell in enumerate(row))) for row in table.rows[:most]
     ]
     more = tags.p(f"{len(table.rows) - most:,} more rows.", class_="quiet") if len(table.rows) > most else None
     caption = tags.caption(table.title) if table.title and not fold else None
@@ -138,6 +138,11 @@ def table_of(table: Table, *, most: int = MOST_ROWS, fold: str = "") -> Tag:
         **{"aria-label": table.title or "table"},
     )
     return folded(fold, whole) if fold else whole
+
+
+def _shown(cell: Any) -> str:
+    """A cell of a table; what is beyond all numbers has its sign."""
+    return ("∞" if cell > 0 else "−∞") if isinstance(cell, float) and math.isinf(cell) else cell_text(cell)
 
 
 def _side(at: int) -> str:
@@ -155,7 +160,14 @@ def figure(spec: dict[str, Any] | None, words: str, *, name: str, brush: str = "
     if spec is None:
         return tags.div(tags.span(waiting), class_="waiting", role="status")
     drawn = tags.div(
-        {"class": "vega", "id": f"figure-{_plain(name)}", "role": "img", "aria-label": words, "data-brush": brush},
+        {
+            "class": "vega",
+            "id": f"figure-{_plain(name)}",
+            "tabindex": "0",
+            "role": "img",
+            "aria-label": words,
+            "data-brush": brush,
+        },
         tags.script(HTML(json.dumps(spec, default=str).replace("<", "\\u003c")), type="application/json"),
     )
     return tags.figure(drawn, tags.figcaption(words), figure_data(spec, name))

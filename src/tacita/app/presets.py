@@ -1,11 +1,24 @@
-"""Policies that are ready made: which limits go with which kind of release."""
+"""Policies that are ready made: those of the library by who gets the file, and the rules of Statistics Netherlands."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
+from tacita import policy
 from tacita.parameters import parameters_of
 from tacita.policy import Policy
+
+USUAL = "scientific use"
+"""The preset that a file begins with: the limits that Tacita takes unless told otherwise."""
+WORDS = {
+    "scientific use": ("Scientific-use file", "Researchers under contract have it; the usual limits."),
+    "public use": ("Public-use file", "Anybody may have it: nobody is to stand out."),
+    "secure use": ("Secure use", "It stays in the safe centre, and results are checked."),
+    "netherlands": ("Statistics Netherlands", "Every combination of up to three keys is common enough in the file."),
+}
+COMBINATIONS = {"unsafe_combinations": {"limit": 0, "threshold": 5, "largest": 3}}
+"""No record in a combination of up to three keys that fewer than five records share."""
 
 
 class Preset(NamedTuple):
@@ -17,25 +30,13 @@ class Preset(NamedTuple):
     policy: Policy
 
 
-PRESETS = {
-    "default": Preset("Usual limits", "What Tacita takes unless told otherwise.", Policy()),
-    "public": Preset(
-        "Public-use file", "Anybody may have it: nobody is to stand out.", Policy(k=5, risk=0.05, rate=0.0005)
-    ),
-    "scientific": Preset(
-        "Scientific-use file", "Researchers under contract have it.", Policy(k=3, risk=0.1, rate=0.001)
-    ),
-    "secure": Preset(
-        "Secure use", "It stays in the safe centre, results are checked.", Policy(k=2, risk=0.5, rate=0.01)
-    ),
-    "netherlands": Preset(
-        "Statistics Netherlands",
-        "Every combination of up to three keys is common enough, by records alone.",
-        Policy(
-            k=None, risk=None, rate=None, limits={"unsafe_combinations": {"limit": 0, "threshold": 5, "largest": 3}}
-        ),
-    ),
-}
+@cache
+def presets() -> dict[str, Preset]:
+    """All of them by name, the usual one first."""
+    own = {name: Policy.preset(name) for name in policy.PRESETS}
+    own["netherlands"] = Policy(k=None, risk=None, rate=None, limits=COMBINATIONS)
+    ordered = sorted(own, key=lambda name: list(WORDS).index(name) if name in WORDS else len(WORDS))
+    return {name: Preset(*WORDS.get(name, (name.title(), "")), own[name]) for name in ordered}
 
 
 def differing(policy: Policy, preset: Policy) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tacita.app.draft import Draft, Entry
+from tacita.app.presets import USUAL
 from tacita.check import TacitaError
 from tacita.data.atomic import OFFICE_ONLY
 from tacita.protect.steps import step_of
@@ -76,7 +77,7 @@ def restored(path: Path) -> Draft:
         roles=roles,
         policy=project.policy,
         rules=tuple(each.rule for each in project.rules if isinstance(each, EditRule)),
-        preset=str(kept.get("preset", "default")),
+        preset=str(kept.get("preset", USUAL)),
         reasons=dict(kept.get("reasons", {})),
         entries=entries,
         saved={name: _entries(tables) for name, tables in dict(kept.get("saved", {})).items()},

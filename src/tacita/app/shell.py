@@ -75,9 +75,19 @@ def fragments(desk: Desk) -> dict[str, str]:
         "history": history(desk),
         "notice": notice(desk),
     }
-    made |= PAGES[page].fragments(desk)
+    made |= _page(desk, page)
     found = {place: "" if each is None else str(each) for place, each in made.items()}
     return {**found, "title": page.title(), "current": page}
+
+
+def _page(desk: Desk, page: str) -> dict[str, Any]:
+    """The pieces of a page; a fault in one of them does not end the window."""
+    try:
+        return PAGES[page].fragments(desk)
+    except Exception as error:
+        # What libraries say may quote cells of the data.
+        said = parts.note(f"This page cannot be shown ({type(error).__name__}); undo the last change.", "error")
+        return {"first": parts.card(page.title(), said), "second": None, "third": None}
 
 
 def header(desk: Desk) -> Tag | None:

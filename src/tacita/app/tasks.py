@@ -40,7 +40,9 @@ def advanced(state: State, step: Step, progress: Progress) -> State:
 def judged(state: State, rules: tuple[str, ...], progress: Progress) -> Release:
     """The release that a state is, with its risk measured and its rules checked."""
     release = release_of(state, rules)
-    release.assess(progress=progress)
+    profile = release.assess(progress=progress)
+    # What pages show of it is worked out here, once, and not while somebody waits for a page.
+    _ = profile.repairs, profile.records, release.cautions
     return release
 
 

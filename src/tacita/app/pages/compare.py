@@ -10,7 +10,7 @@ from htmltools import TagList, tags
 
 from tacita.app import charts, forms, parts, tasks
 from tacita.app.desk import Desk
-from tacita.app.presets import PRESETS
+from tacita.app.presets import presets
 from tacita.app.worker import Task
 from tacita.release.release import Release
 from tacita.result import Table
@@ -249,7 +249,7 @@ def _policies(desk: Desk) -> Any:
     if release is None or not desk.view.get("judge_all"):
         return tags.div(ask, class_="row")
     rows = []
-    for name, preset in PRESETS.items():
+    for name, preset in presets().items():
         key = f"judged:{desk.draft.key(desk.draft.steps)}:{name}"
         found = desk.get(Task(key, f"judging by {preset.title}", tasks.judged_by, (release, preset.policy)))
         rows.append((preset.title, *(("…", "") if found is None else found)))

@@ -125,7 +125,15 @@ def _done(done: Changes, at: int) -> Any:
 
 
 def _parameters(step: Step) -> str:
-    return str(step).partition("(")[2].removesuffix(")")
+    """Its parameters as people read them; the variables stand in its label."""
+    shown = {name: value for name, value in step.shown().items() if name not in ("variable", "variables")}
+    return ", ".join(f"{name.replace('_', ' ')} {_said(value)}" for name, value in shown.items())
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _repairs(desk: Desk) -> Any:
@@ -133,7 +141,7 @@ def _repairs(desk: Desk) -> Any:
     release = desk.release()
     if release is None:
         return None
-    repairs = [each for each in desk.once("repairs", release.assess(), lambda profile: profile.repairs) if each.step]
+    repairs = possible(desk.once("repairs", release.assess(), lambda profile: profile.repairs))
     if not repairs:
         return None
     lines = [
@@ -147,6 +155,11 @@ def _repairs(desk: Desk) -> Any:
         for at, each in enumerate(repairs)
     ]
     return tags.div(tags.h3("What would mend it"), tags.ul(*lines, class_="repairs"))
+
+
+def possible(repairs: Any) -> list[Any]:
+    """The repairs that are steps, each once."""
+    return list({(each.step, repr(each.parameters)): each for each in repairs if each.step}.values())
 
 
 def _edit(desk: Desk) -> Any:
@@ -329,7 +342,7 @@ def repair(desk: Desk, fields: Mapping[str, Any]) -> None:
     """Add a step that would mend what is broken."""
     release = desk.release()
     assert release is not None
-    found = [each for each in release.assess().repairs if each.step][int(fields["place"])]
+    found = possible(release.assess().repairs)[int(fields["place"])]
     step = step_of({"step": found.step, **found.parameters})
     desk.do(desk.draft.with_step(step), f"add {step.label or step.usual_label}")
 

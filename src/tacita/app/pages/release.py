@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tacita.app.desk import Desk
 from tacita.app.project_file import project_text
 from tacita.app.worker import Task
 from tacita.check import TacitaError
+from tacita.data.atomic import check_free
 from tacita.protect.steps import step_of
 from tacita.release.checklist import NOT_DONE
 from tacita.release.release import FORMATS, Release
@@ -207,9 +209,9 @@ def save_to(desk: Desk, fields: Mapping[str, Any]) -> None:
     release = desk.compared()
     if not target or release is None:
         raise TacitaError("the folder must be given, as /data/release.")
-    made = desk.view["made"]
-    formats = tuple(dict.fromkeys(["csv", *made["formats"]]))
-    release.save(target, formats=formats, accept_unsafe=None if release.safe else made["reason"])
+    check_free(target, overwrite=False)
+    # As it was made, so that what was looked at is what is written.
+    shutil.copytree(desk.view["folder"], target)
     desk.say(f"Written to {target}.")
 
 

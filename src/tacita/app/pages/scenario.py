@@ -12,7 +12,7 @@ from tacita.app import forms, parts, suggest
 from tacita.app.desk import Desk
 from tacita.app.draft import MANY, Draft
 from tacita.app.pages import scenario_more
-from tacita.app.presets import PRESETS, differing
+from tacita.app.presets import differing, presets
 from tacita.parameters import parameters_of
 from tacita.policy import Policy
 
@@ -108,7 +108,7 @@ def _derived(desk: Desk) -> Any:
 
 def _policy(desk: Desk) -> Any:
     draft = desk.draft
-    cards = [_preset(draft, name) for name in PRESETS]
+    cards = [_preset(draft, name) for name in presets()]
     exceptions = [tags.li(f"{name}: {reason}") for name, reason in draft.reasons.items()]
     listed = tags.div(tags.h3("Exceptions"), tags.ul(*exceptions)) if exceptions else None
     return parts.card(
@@ -122,7 +122,7 @@ def _policy(desk: Desk) -> Any:
 
 def _preset(draft: Draft, name: str) -> Any:
     """A policy that is ready made, and the button that takes it."""
-    own = PRESETS[name]
+    own = presets()[name]
     used = draft.preset == name and draft.policy == own.policy
     take = parts.button("preset", "In use" if used else "Use", title=f"Use the policy: {own.title}", which=name)
     said = tags.p(own.words, class_="quiet"), tags.p(str(own.policy), class_="small")
@@ -166,7 +166,8 @@ def preset(desk: Desk, fields: Mapping[str, Any]) -> None:
     """Use a policy that is ready made."""
     which = str(fields["which"])
     desk.do(
-        replace(desk.draft, policy=PRESETS[which].policy, preset=which, reasons={}), f"policy: {PRESETS[which].title}"
+        replace(desk.draft, policy=presets()[which].policy, preset=which, reasons={}),
+        f"policy: {presets()[which].title}",
     )
 
 
@@ -177,7 +178,7 @@ def policy(desk: Desk, fields: Mapping[str, Any]) -> None:
     given = forms.read(parameters_of(Policy), fields)
     usual = {each.name: None for each in parameters_of(Policy) if each.optional}
     fresh = Policy(**{**usual, **given})
-    changed = differing(fresh, PRESETS[desk.draft.preset].policy)
+    changed = differing(fresh, presets()[desk.draft.preset].policy)
     reason = str(fields.get("reason", "")).strip()
     new = [name for name in changed if name not in desk.draft.reasons]
     if new and not reason:

@@ -3,6 +3,7 @@
   "use strict";
   const marks = new Map();
   let current = "";
+  let added = false;
 
   // What people do.
 
@@ -43,6 +44,7 @@
     const form = event.target.closest("form[data-act]");
     if (!form) return;
     event.preventDefault();
+    added = form.dataset.act === "add_step";
     send(form.dataset.act, Object.assign(gathered(form), own(form)));
   });
 
@@ -72,6 +74,12 @@
       const element = document.getElementById(place);
       if (place === "heard") {
         if (document.body.dataset.waiting === text) delete document.body.dataset.waiting;
+        if (added && !document.querySelector("#notice .error")) {
+          // A step that was added leaves an empty form for the next one.
+          const form = document.querySelector("form[data-act=add_step]");
+          if (form) form.reset();
+        }
+        added = false;
       } else if (place === "current") {
         current = text;
         document.body.dataset.page = text;
