@@ -83,7 +83,8 @@ def fragments(desk: Desk) -> dict[str, str]:
 def _page(desk: Desk, page: str) -> dict[str, Any]:
     """The pieces of a page; a fault in one of them does not end the window."""
     try:
-        return PAGES[page].fragments(desk)
+        made: dict[str, Any] = PAGES[page].fragments(desk)
+        return made
     except Exception as error:
         # What libraries say may quote cells of the data.
         said = parts.note(f"This page cannot be shown ({type(error).__name__}); undo the last change.", "error")
