@@ -15,9 +15,11 @@ from hypothesis import settings
 
 from parts import opened_chromium, skip_what_cannot_run
 from tacita import cli
+from tacita.data.large_data import LargeData
 from tacita.risk.identity import individual_risk
 from tacita.risk.population.latent.cells import applies
 
+Opener = Callable[..., LargeData]
 collect_ignore = ["plugin_package"]
 """A package of its own: its measure must not be known here."""
 
@@ -144,6 +146,28 @@ def trials(request: pytest.FixtureRequest) -> Callable[[int], range]:
 def browser() -> Iterator[Any]:
     """Chromium, for tests marked `browser`."""
     yield from opened_chromium()
+
+
+@pytest.fixture(params=["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
+def engine(request: pytest.FixtureRequest) -> str:
+    """The engines for files larger than memory, one after the other."""
+    return str(request.param)
+
+
+@pytest.fixture
+def on_engine(engine: str, tmp_path: Path) -> Iterator[Opener]:
+    """A frame written to Parquet and opened on the engine."""
+    opened: list[LargeData] = []
+
+    def open_frame(frame: pl.DataFrame, **given: Any) -> LargeData:
+        file = tmp_path / f"survey{len(opened)}.parquet"
+        frame.write_parquet(file)
+        opened.append(LargeData.of(file, engine=engine, temporary=tmp_path, **given))
+        return opened[-1]
+
+    yield open_frame
+    for each in opened:
+        each.close()
 
 
 @pytest.fixture
