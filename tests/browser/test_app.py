@@ -36,7 +36,7 @@ def with_scenario(window: Window) -> None:
     window.settle()
 
 
-def add(window: Window, kind: str, variables: tuple[str, ...] = (), way: str = "", **fields: str) -> None:
+def add(window: Window, kind: str, variables: tuple[str, ...] = (), way: str = "", /, **fields: str) -> None:
     """Add a step by its form."""
     window.choose("#step-choice", kind)
     window.page.wait_for_selector(f"#step-choice option[value={kind}][selected]", state="attached")
