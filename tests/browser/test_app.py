@@ -132,7 +132,7 @@ def _brush_to_step(window: Window, kind: str) -> None:
     assert f"Only the {marked:,} records" in window.text(".marked")
     variable = "turnover" if kind == "business" else "region"
     add(window, "microaggregate" if kind == "business" else "pram", (variable,))
-    assert f"only = '{'1 record' if marked == 1 else f'{marked:,} records'}'" in window.text("ol.steps > li:last-child")
+    assert f"only {marked:,} record" in window.text("ol.steps > li:last-child")
 
 
 def _take_away(window: Window, folder: Path, kind: str) -> None:
