@@ -16,10 +16,19 @@ from hypothesis import settings
 from parts import opened_chromium, skip_what_cannot_run
 from tacita import cli
 from tacita.data.large_data import LargeData
+from tacita.engine import spark
 from tacita.risk.identity import individual_risk
 from tacita.risk.population.latent.cells import applies
 
 Opener = Callable[..., LargeData]
+SMALL_SPARK = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+"""Settings for files of a few hundred records, whose plans take longer to compile than to run."""
 collect_ignore = ["plugin_package"]
 """A package of its own: its measure must not be known here."""
 
@@ -148,9 +157,21 @@ def browser() -> Iterator[Any]:
     yield from opened_chromium()
 
 
+@pytest.fixture(scope="session")
+def small_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One Spark session for the whole run, started as Tacita starts it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spark, "LOCAL", spark.LOCAL | SMALL_SPARK)
+        session = spark.local_session(10**9, str(tmp_path_factory.mktemp("spark")))
+    yield
+    session.stop()
+
+
 @pytest.fixture(params=["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
 def engine(request: pytest.FixtureRequest) -> str:
     """The engines for files larger than memory, one after the other."""
+    if request.param == "spark":
+        request.getfixturevalue("small_spark")
     return str(request.param)
 
 

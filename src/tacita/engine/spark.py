@@ -21,6 +21,9 @@ LOCAL = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.autoBroadcastJoinThreshold": "256m",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.debug.maxToStringFields": "1000",
 }
 """A session of our own listens on this machine only, and has no page on the web."""
 
@@ -34,12 +37,31 @@ def local_session(memory: int, temporary: str) -> Any:
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
+    # By this Spark chooses what to listen on before it reads its settings.
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.master("local[*]").appName("tacita")
     own = {"spark.driver.memory": f"{max(memory // 2 // 10**6, 500)}m", "spark.local.dir": temporary}
-    own |= {"spark.sql.warehouse.dir": str(Path(temporary) / "warehouse"), "spark.sql.shuffle.partitions": "8"}
+    own |= {"spark.sql.warehouse.dir": str(Path(temporary) / "warehouse")}
     for name, value in (LOCAL | own).items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def with_kinds_of_spark(table: Any) -> Any:
+    """A table of Arrow whose columns are of kinds that Spark has: the next wider one where it has no unsigned numbers."""
+    import pyarrow as pa
+
+    wider = {
+        pa.uint8(): pa.int16(),
+        pa.uint16(): pa.int32(),
+        pa.uint32(): pa.int64(),
+        pa.uint64(): pa.decimal128(20, 0),
+        pa.float16(): pa.float32(),
+        pa.null(): pa.string(),
+    }
+    return table.cast(pa.schema([each.with_type(wider.get(each.type, each.type)) for each in table.schema]))
 
 
 class Spark:
@@ -80,7 +102,7 @@ class Spark:
 
     def load(self, table: Any) -> Any:
         """A table of Arrow, as one of the engine; of Arrow, since a missing text of pandas would become 'NaN'."""
-        return self.of_frame(self.session.createDataFrame(table))
+        return self.of_frame(self.session.createDataFrame(with_kinds_of_spark(table)))
 
     def keep(self, expression: Any, progress: Progress = no_progress, what: str = "grouping records") -> Any:
         """The rows of an expression worked out once, as a table of the engine."""
