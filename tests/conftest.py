@@ -55,6 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "usual(name=count, ...): parameters of which the run without --thorough tries the first values only"
     )
+    config.addinivalue_line("markers", "usual_on_spark(name=count, ...): the same, for the tests marked spark alone")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -82,7 +83,8 @@ def _choose_examples(items: list[pytest.Item], thorough: bool) -> None:
 def _is_unusual(item: pytest.Item) -> bool:
     """Whether a test has a value beyond the first ones of a parameter that its mark `usual` names."""
     places: dict[str, int] = item.callspec.indices if hasattr(item, "callspec") else {}
-    counts = [mark.kwargs for mark in item.iter_markers("usual")]
+    names = ("usual", "usual_on_spark") if item.get_closest_marker("spark") else ("usual",)
+    counts = [mark.kwargs for name in names for mark in item.iter_markers(name)]
     return any(places[name] >= count for each in counts for name, count in each.items())
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::tacita.check.Caution", "ignore::DeprecationWarning", "ignore::ResourceWarning"
 )
 
-RULES = ("one_way", "wildcard", "conservative", "partial(0.5)", "no_match", "own_category")
+RULES = ("one_way", "no_match", "wildcard", "conservative", "partial(0.5)", "own_category")
 
 
 def people(n: int, seed: int = 1) -> pl.DataFrame:
@@ -75,10 +75,9 @@ def same_records(memory: tc.RiskProfile, file: Path) -> None:
     np.testing.assert_array_equal(written["violations"], memory.records["violations"])
 
 
+@pytest.mark.usual_on_spark(rule=2)
 @pytest.mark.parametrize("rule", RULES)
-def test_all_rules_for_missing_values(on_engine: Opener, engine: str, rule: str, tmp_path: Path) -> None:
-    if engine == "spark" and rule not in ("one_way", "no_match"):
-        pytest.skip("rules are applied in memory: two are tried on Spark")
+def test_all_rules_for_missing_values(on_engine: Opener, rule: str, tmp_path: Path) -> None:
     survey, who = people(400), scenario(household="hid", sensitive=["ill"], missing=rule)
     safe = tc.Policy(household_risk=0.3, limits={"l_diversity": 2})
     wanted = ["suda", "unsafe_combinations", "benchmark", "t_closeness"]
@@ -91,6 +90,7 @@ def test_all_rules_for_missing_values(on_engine: Opener, engine: str, rule: str,
     same_records(memory, tmp_path / "risk.parquet")
 
 
+@pytest.mark.usual_on_spark(given=1)
 @pytest.mark.parametrize(
     "given",
     [
@@ -104,9 +104,7 @@ def test_all_rules_for_missing_values(on_engine: Opener, engine: str, rule: str,
     ],
     ids=str,
 )
-def test_scenarios(on_engine: Opener, engine: str, given: dict[str, Any], tmp_path: Path) -> None:
-    if engine == "spark" and given != {"attack": "M5"}:
-        pytest.skip("what happens in memory is tried on one engine")
+def test_scenarios(on_engine: Opener, given: dict[str, Any], tmp_path: Path) -> None:
     survey, who = people(300, seed=2), scenario(**given)
     memory, large = tc.assess(survey, who), tc.assess(on_engine(survey), who)
     same(memory.to_dict(), large.to_dict())
@@ -114,9 +112,8 @@ def test_scenarios(on_engine: Opener, engine: str, given: dict[str, Any], tmp_pa
     same_records(memory, tmp_path / "risk.parquet")
 
 
-def test_models_of_weights_and_keys(on_engine: Opener, engine: str) -> None:
-    if engine == "spark":
-        pytest.skip("what happens in memory is tried on one engine")
+@pytest.mark.usual_on_spark(engine=1)
+def test_models_of_weights_and_keys(on_engine: Opener) -> None:
     survey = people(300, seed=3).select("sex", "age", pl.col("w") + 5).drop_nulls()
     who = tc.Scenario(keys=["sex", "age"], weight="w", model="latent")
     files = (survey, on_engine(survey))
@@ -124,15 +121,14 @@ def test_models_of_weights_and_keys(on_engine: Opener, engine: str) -> None:
     same(memory.to_dict(), large.to_dict())
 
 
+@pytest.mark.usual_on_spark(survey=0)
 @pytest.mark.parametrize("survey", [people(1), people(40).with_columns(pl.lit("x").alias("Region"), w=pl.lit(1.0))])
-def test_one_record_one_category_weights_of_one(on_engine: Opener, engine: str, survey: pl.DataFrame) -> None:
-    if engine == "spark":
-        pytest.skip("small files are tried on one engine")
+def test_one_record_one_category_weights_of_one(on_engine: Opener, survey: pl.DataFrame) -> None:
     who, safe = scenario(household="hid"), tc.Policy(k=False)
     same(tc.assess(survey, who, safe).to_dict(), tc.assess(on_engine(survey), who, safe).to_dict())
 
 
-def test_distinct_keys_stand_for_records(on_engine: Opener, engine: str) -> None:
+def test_distinct_keys_stand_for_records(on_engine: Opener) -> None:
     """By hand: three people, two of them alike."""
     survey = pl.DataFrame({"sex": ["f", "f", None], "w": [10.25, 2.5, 4.0]})
     large = tc.assess(on_engine(survey), tc.Scenario(keys=["sex"], weight="w"))
@@ -142,7 +138,7 @@ def test_distinct_keys_stand_for_records(on_engine: Opener, engine: str) -> None
     assert large.records["records"].to_list() == [1, 2]
 
 
-def test_codes_and_categories_of_a_file_are_kept(on_engine: Opener, tmp_path: Path) -> None:
+def test_codes_and_categories_of_a_file_are_kept(engine: str, tmp_path: Path) -> None:
     survey = people(200).with_columns(pl.col("sex").cast(pl.Enum(["m", "f"])))
     data = tc.Data.of(
         survey, {"age": tc.Variable(missing=(8,), value_labels={1: "one"}), "hid": tc.Variable(missing=(3,))}
@@ -150,7 +146,7 @@ def test_codes_and_categories_of_a_file_are_kept(on_engine: Opener, tmp_path: Pa
     tc.write(data, tmp_path / "noted.parquet")
     who = scenario(household="hid")
     memory = tc.assess(tmp_path / "noted.parquet", who)
-    with tc.LargeData.of(tmp_path / "noted.parquet", temporary=tmp_path) as large:
+    with tc.LargeData.of(tmp_path / "noted.parquet", engine=engine, temporary=tmp_path) as large:
         found = tc.assess(large, who)
         same(memory.to_dict(), found.to_dict())
         assert found.individual.table.values == memory.individual.table.values

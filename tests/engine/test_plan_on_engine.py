@@ -45,12 +45,11 @@ PLANS = {
 }
 
 
+@pytest.mark.usual_on_spark(name=1)
 @pytest.mark.parametrize("name", PLANS)
 def test_the_same_release_as_in_memory(
-    on_engine: Opener, engine: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    on_engine: Opener, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if engine == "spark" and name != "recode, suppress, pram":
-        pytest.skip("batches are worked on in memory: one plan is tried on Spark")
     monkeypatch.setattr("tacita.release.large_plan.BATCH", 64)
     plan, who, given = tc.Plan(PLANS[name]), scenario(), survey()
     safe = tc.Policy(rate=False, risk=0.9) if name == "the policy" else None

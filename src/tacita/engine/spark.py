@@ -50,7 +50,7 @@ def local_session(memory: int, temporary: str) -> Any:
 
 
 def with_kinds_of_spark(table: Any) -> Any:
-    """A table of Arrow whose columns are of kinds that Spark has: the next wider one where it has no unsigned numbers."""
+    """A table of Arrow whose columns are of kinds that Spark has: it has no unsigned numbers, but wider ones."""
     import pyarrow as pa
 
     wider = {
@@ -59,7 +59,6 @@ def with_kinds_of_spark(table: Any) -> Any:
         pa.uint32(): pa.int64(),
         pa.uint64(): pa.decimal128(20, 0),
         pa.float16(): pa.float32(),
-        pa.null(): pa.string(),
     }
     return table.cast(pa.schema([each.with_type(wider.get(each.type, each.type)) for each in table.schema]))
 
