@@ -138,6 +138,19 @@ def test_distinct_keys_stand_for_records(on_engine: Opener) -> None:
     assert large.records["records"].to_list() == [1, 2]
 
 
+def test_keys_of_all_kinds(on_engine: Opener, tmp_path: Path) -> None:
+    """Numbers without sign, small numbers, dates, truth values, a column without values: in two groups, by hand."""
+    kinds = (pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Int8, pl.Float32)
+    survey = pl.DataFrame([pl.Series(str(kind), [1, 1, None, 1], dtype=kind) for kind in kinds]).with_columns(
+        nothing=pl.lit(None), yes=pl.col("UInt8") == 1, day=pl.lit("2020-02-29").str.to_date()
+    )
+    large = tc.assess(on_engine(survey), tc.Scenario(keys=survey.columns, missing="own_category"))
+    assert sorted(large.individual.table.sample_count.tolist()) == [1.0, 3.0]
+    large.write_records(tmp_path / "risk.parquet")
+    written = pl.read_parquet(tmp_path / "risk.parquet").sort("record")
+    assert written["sample_count"].to_list() == [3.0, 3.0, 1.0, 3.0]
+
+
 def test_codes_and_categories_of_a_file_are_kept(engine: str, tmp_path: Path) -> None:
     survey = people(200).with_columns(pl.col("sex").cast(pl.Enum(["m", "f"])))
     data = tc.Data.of(

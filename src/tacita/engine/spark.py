@@ -121,7 +121,7 @@ class Spark:
     def batches(self, expression: Any, size: int) -> Iterator[Any]:
         """The rows of an expression as batches of Arrow, partition by partition."""
         frame = self._frame(expression)
-        for each in self._parts(frame):
+        for _, each in self._parts(frame):
             yield from each.to_batches(size)
 
     def write(self, expression: Any, path: Path, progress: Progress = no_progress, what: str = "writing") -> None:
@@ -131,8 +131,8 @@ class Spark:
         frame = self._frame(expression)
         writer = None
         try:
-            for at, each in enumerate(self._parts(frame)):
-                progress(at / max(frame.rdd.getNumPartitions(), 1), what)
+            for share, each in self._parts(frame):
+                progress(share, what)
                 writer = writer or pyarrow.parquet.ParquetWriter(path, each.schema, compression="zstd")
                 writer.write_table(each)
         finally:
@@ -148,14 +148,15 @@ class Spark:
     def _frame(self, expression: Any) -> Any:
         return self.ibis.raw_sql(self.ibis.compile(expression))
 
-    def _parts(self, frame: Any) -> Iterator[Any]:
-        """The rows of a frame, written by the workers and read file by file: never all of them at once."""
+    def _parts(self, frame: Any) -> Iterator[tuple[float, Any]]:
+        """The rows of a frame, written by the workers and read file by file, with the share that was read before."""
         import pyarrow.parquet
 
         folder = Path(tempfile.mkdtemp(dir=self.folder))
         frame.write.mode("overwrite").parquet(str(folder))
-        for each in sorted(folder.glob("part-*.parquet")):
-            yield pyarrow.parquet.read_table(each)
+        files = sorted(folder.glob("part-*.parquet"))
+        for at, each in enumerate(files):
+            yield at / len(files), pyarrow.parquet.read_table(each)
         shutil.rmtree(folder, ignore_errors=True)
 
     def _watched(self, query: Any, progress: Progress, what: str) -> Any:
