@@ -40,6 +40,7 @@ NOT_CALLED = {
     "RiskProfile",
     "Comparison",
     "KeyTable",
+    "LargeData",
     "DemoSurvey",
     "Step",
     "Hierarchy",

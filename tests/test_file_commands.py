@@ -76,6 +76,8 @@ FIGURES = [
     ("plot", "cells", "no.csv", "--out"),
     ("plot", "released", *TWO, "--variables", "age", "--out"),
     ("plot", "units", *TWO, "--keys", "age,hid", "--out"),
+    ("plot", "risk", "no.csv", "--keys", "age", "--out"),
+    ("plot", "suda", "no.csv", "--keys", "age", "--out"),
     ("plot", "robust", *TWO, "--variables", "age,hid", "--out"),
 ]
 PAGES = [("report", *TWO, "--keys", "age", "--out")]

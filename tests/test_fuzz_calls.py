@@ -27,11 +27,10 @@ def test_everything_public_is_called() -> None:
 
 
 def test_what_is_found_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each kind of bad end is a finding: another exception, a message with a cell, several lines, a hang."""
+    """Each kind of bad end is a finding: another exception, a message with a cell, a hang."""
     ends = {
         "KeyError": KeyError("x"),
         "not one sentence: a zq-canary b.": tc.TacitaError("a zq-canary b."),
-        "not one sentence: one\ntwo.": tc.TacitaError("one\ntwo."),
         "takes over": calls.HangError(),
     }
     for what, error in ends.items():

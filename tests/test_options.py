@@ -75,7 +75,8 @@ def test_protect_can_be_told_of_intruder_and_policy_what_assess_can(people: Path
     (tmp_path / "plan.toml").write_text('format = 1\n[[plan.steps]]\nstep = "random_order"\n', encoding="utf-8")
     knows = ("--keys", "sex", "--population-size", "1e6")
     limits = ("--risk", "0.07", "--rate", "0.03", "--k", "2")
-    said = run("protect", people, "--plan", tmp_path / "plan.toml", "--out", tmp_path / "out", *knows, *limits)[1]
+    where = ("--plan", tmp_path / "plan.toml", "--out", tmp_path / "out", "--verbose")
+    said = run("protect", people, *where, *knows, *limits)[1]
     assert "k = 2, individual risk at most 0.07, re-identification rate at most 3 %" in said
     assert "F estimated by f N/n with N = 1,000,000" in said
 

@@ -169,7 +169,7 @@ def test_text_files_are_read_as_small_ones_are(tmp_path: Path) -> None:
     file = tmp_path / "people.csv"
     rows = ["0301;1,5;f;2", "0302;NA;;3", "0301;2;m;10", ";.;f;4.5"]
     file.write_text("place;x;sex;w\n" + "\n".join(rows) + "\n")
-    who = tc.Scenario(keys=["place", "sex"], weight="w")
+    who = tc.Scenario(keys=["place", "sex"], weight="w", model="benedetti_franconi")
     with tc.LargeData.of(file, temporary=tmp_path) as large:
         found = tc.assess(large, who)
         same(tc.assess(file, who).to_dict(), found.to_dict())

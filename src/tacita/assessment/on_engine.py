@@ -18,6 +18,7 @@ from tacita.data.large_data import LargeData
 from tacita.keys.condensed import apart, condensed
 from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, part
+from tacita.risk.population.latent.cells import applies
 from tacita.scenario import Scenario, checked, restricted, with_codes
 
 MOST_VALUES = 1000
@@ -109,7 +110,7 @@ def assess_on_engine(
         households = HouseholdsOnEngine(large, scenario, tuple(names), rows, part(progress, 0.7, 0.9))
     context = Context(rows.remembering(), known, limits, None, None, how, households)
     profile = profile_of(context, measures, None, known, part(progress, 0.4, 0.7))
-    other = (OTHER_MODEL,) if asked.model != model and profile.main.table.source not in ("census", "register") else ()
+    other = (OTHER_MODEL,) if asked.model != model and applies(profile.main.table) else ()
     cautions = (*profile.cautions, *other, *(f"{each!r} {LEFT_OUT}" for each in left_out))
     found = {name: getattr(profile, name) for name in RiskProfile.__dataclass_fields__ if name != "figure"}
     found |= {"scenario": scenario, "cautions": cautions}

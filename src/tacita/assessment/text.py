@@ -124,10 +124,14 @@ def _bullet(text: str) -> str:
     return textwrap.fill(text, WIDTH, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
 
 
+def only_numbers(profile: RiskProfile) -> str:
+    """What a scenario of numeric keys alone leaves out."""
+    return f"k, risk and rate do not apply: all keys are numeric ({check.quoted(profile.scenario.numeric_keys)})."
+
+
 def _verdict_sentences(profile: RiskProfile) -> Iterator[str]:
     if not profile.sets:
-        keys = check.quoted(profile.scenario.numeric_keys)
-        yield f"k, risk and rate do not apply: all keys are numeric ({keys})."
+        yield only_numbers(profile)
         return
     main = profile.main
     if main.k is not None:

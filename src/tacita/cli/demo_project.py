@@ -53,6 +53,6 @@ def run_demo_project(name: str, out: Path, *, records: int, seed: int, overwrite
             formats=declared.formats,
             accept_unsafe=declared.accept_unsafe or "a demonstration",
         )
-    say(str(done))
+    say(done.details())
     say(f"\nThe project is {out / 'project.toml'}, its release {out / declared.folder}, the risk before and after in")
     say(f"{out / 'risk'} and {out / 'risk_after'}. Try: tacita run {out / 'project.toml'} --out again")

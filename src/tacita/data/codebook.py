@@ -25,7 +25,7 @@ def codebook(data: Data) -> frame.Frame:
 
     >>> import polars as pl
     >>> people = Data.of(pl.DataFrame({"sex": ["f", "m"], "income": [10.5, 20.1]})).with_perturbed(["income"])
-    >>> codebook(people)["variable", "perturbed"].rows()
+    >>> codebook(people)["variable", "perturbed"].unique(maintain_order=True).rows()
     [('sex', ''), ('income', 'yes')]
     """
     rows: list[tuple[str, ...]] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ class DuckDB:
     def __init__(self, memory: int, temporary: str | os.PathLike[str] | None = None, connection: Any = None) -> None:
         import ibis
 
+        # Ibis asks for Arrow tables by a name that newer versions of DuckDB have renamed.
+        warnings.filterwarnings("ignore", message="fetch_arrow_table", category=DeprecationWarning)
         self.memory = memory
         self.folder = Path(tempfile.mkdtemp(prefix="tacita-", dir=temporary))
         self.own = connection is None

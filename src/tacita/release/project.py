@@ -12,7 +12,7 @@ import tomli_w
 from tacita import check
 from tacita.assessment.assess import assess
 from tacita.assessment.profile import RiskProfile
-from tacita.assessment.text import repair_lines
+from tacita.assessment.text import only_numbers, repair_lines
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.data.files import read
@@ -49,7 +49,9 @@ class Protection:
         table = _before_after(self.before, self.after)
         of_steps = self.release.cautions
         cautions = [f"caution: {each}" for each in self.after.cautions if each not in of_steps]
-        return "\n".join([*self._verdict(), *([table.text()] if table.rows else []), "", str(self.release), *cautions])
+        numbers = [] if self.after.sets else [only_numbers(self.after)]
+        figures = [table.text()] if table.rows else []
+        return "\n".join([*self._verdict(), *numbers, *figures, "", str(self.release), *cautions])
 
     def details(self) -> str:
         """The whole assessment before and after, and the steps between them."""

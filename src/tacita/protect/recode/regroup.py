@@ -95,7 +95,7 @@ def with_blanks_as(column: Column, code: Any) -> Column:
     """The same with a code in place of blanks, declared like theirs: they are not applicable, not missing.
 
     >>> with_blanks_as(Column(np.array([1, 0], dtype=np.uint32), ("a",), ()), "none")[1:]
-    (('a', 'none'), ('none',))
+    (('a', 'none'), ('none',), None)
     """
     values = column.values if code in column.values else (*column.values, code)
     place = np.uint32(values.index(code) + 1)
