@@ -64,9 +64,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     _choose_examples(items, thorough)
     skip_what_cannot_run(items)
     if not thorough:
-        left_out = [item for item in items if _is_unusual(item)]
+        values = _values_in_order(items)
+        left_out = [item for item in items if _is_unusual(item, values)]
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not _is_unusual(item)]
+        items[:] = [item for item in items if not _is_unusual(item, values)]
 
 
 def _choose_examples(items: list[pytest.Item], thorough: bool) -> None:
@@ -80,12 +81,29 @@ def _choose_examples(items: list[pytest.Item], thorough: bool) -> None:
         setattr(function, chosen, settings(named, max_examples=number, derandomize=not thorough))
 
 
-def _is_unusual(item: pytest.Item) -> bool:
+def _values_in_order(items: list[pytest.Item]) -> dict[tuple[str, str], list[int]]:
+    """By test and parameter its values, each by its id: pytest numbers them anew for each value of a fixture."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for item in items:
+        for name, value in item.callspec.params.items() if hasattr(item, "callspec") else ():
+            known = found.setdefault((_without_values(item), name), [])
+            if id(value) not in known:
+                known.append(id(value))
+    return found
+
+
+def _is_unusual(item: pytest.Item, values: dict[tuple[str, str], list[int]]) -> bool:
     """Whether a test has a value beyond the first ones of a parameter that its mark `usual` names."""
-    places: dict[str, int] = item.callspec.indices if hasattr(item, "callspec") else {}
-    names = ("usual", "usual_on_spark") if item.get_closest_marker("spark") else ("usual",)
-    counts = [mark.kwargs for name in names for mark in item.iter_markers(name)]
-    return any(places[name] >= count for each in counts for name, count in each.items())
+    marks = ("usual", "usual_on_spark") if item.get_closest_marker("spark") else ("usual",)
+    counts = [mark.kwargs for name in marks for mark in item.iter_markers(name)]
+    given: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
+    test = _without_values(item)
+    return any(values[test, name].index(id(given[name])) >= count for each in counts for name, count in each.items())
+
+
+def _without_values(item: pytest.Item) -> str:
+    """The name of a test, whatever values its parameters have."""
+    return item.nodeid.partition("[")[0]
 
 
 @pytest.fixture(autouse=True, scope="session")
