@@ -13,7 +13,7 @@ PATIENCE = 120_000
 """Milliseconds that anything may take, on a machine that does much else."""
 QUIET = """() => !document.body.dataset.waiting && !document.querySelector('#working progress, .waiting')
     && [...document.querySelectorAll('.vega')].every(each => each.dataset.ready)
-    && !document.querySelector('#standing .badge.open')"""
+    && [...document.querySelectorAll('#standing .badge.open')].every(each => /NOT ASSESSED/.test(each.innerText))"""
 
 
 @contextmanager

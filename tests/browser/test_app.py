@@ -121,7 +121,7 @@ def _brush_to_step(window: Window, kind: str) -> None:
     mouse = window.page.mouse
     mouse.move(frame["x"] + 2, frame["y"] + frame["height"] - 2)
     mouse.down()
-    mouse.move(frame["x"] + frame["width"] / 2, frame["y"] + 5, steps=4)
+    mouse.move(frame["x"] + frame["width"] - 5, frame["y"] + 5, steps=4)
     mouse.up()
     window.page.wait_for_function(
         "() => /[1-9].* records are marked/.test(document.querySelector('#marked').innerText)"

@@ -164,7 +164,7 @@ def figure(spec: dict[str, Any] | None, words: str, *, name: str, brush: str = "
             "class": "vega",
             "id": f"figure-{_plain(name)}",
             "tabindex": "0",
-            "role": "img",
+            "role": "figure",
             "aria-label": words,
             "data-brush": brush,
         },

@@ -55,8 +55,10 @@ def standing(release: Release, *, compared: bool) -> Standing:
     profile = release.assess()
     verdict, _, why = summary(profile.verdicts()).partition(":")
     risk, loss = (_limited(release, name) if compared else None for name in ("external_risk", "value_loss"))
-    violating = None if not profile.sets or profile.main.k is None else float(profile.main.unsafe_by_k)
-    expected = profile.expected if profile.sets else None
+    # Counts of perturbed keys are no risks: none is shown.
+    valid = bool(profile.sets) and not profile.main.table.not_valid
+    violating = None if not valid or profile.main.k is None else float(profile.main.unsafe_by_k)
+    expected = profile.expected if valid else None
     k = "k" if not profile.sets or profile.main.k is None else f"k = {profile.main.k}"
     figures = (
         Measured(f"records violating {k}", violating, False, "Records whose key fewer than k records share."),

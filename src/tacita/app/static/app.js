@@ -148,6 +148,8 @@
       window.vegaEmbed(place, spec, { renderer: "svg", actions: false }).then(function (found) {
         marks.set(figure.id, found.view);
         if (figure.dataset.brush) listen(found.view);
+        // The label of the figure and the table of its data say what its marks say one by one.
+        place.querySelector("svg")?.setAttribute("aria-hidden", "true");
         figure.dataset.ready = "yes";
       });
     }
