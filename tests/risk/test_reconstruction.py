@@ -589,3 +589,21 @@ def test_sets_of_columns_that_tell_nothing_of_touched_rows_are_passed_over(touch
     rows[7 if touched else 8] = True
     found = list(column_leaks(files, variables, remaining, touched=rows))
     assert [(leak.columns, leak.right) for leak in found] == ([(("one", "two"), 2)] if touched else [])
+
+
+def test_two_releases_with_other_classes_are_finer_together() -> None:
+    """Ages in fifteens and in tens are ages in fives; alike in both they are not."""
+    draw = np.random.default_rng(5)
+    people = pl.DataFrame({"age": draw.integers(15, 90, 600), "sex": draw.choice(["f", "m"], 600)})
+    who = tc.Scenario(keys=["age", "sex"])
+    fifteens, tens, again = (
+        tc.Plan([tc.Recode("age", width=width), tc.Suppress(k=3, closed=False)]).apply(people, who, seed=seed)
+        for seed, width in enumerate((15, 10, 15))
+    )
+    found = tc.risk.reconstruction(people, fifteens, who, other=tens)
+    assert found.finer_by_other == ("age",)
+    assert [verdict.holds for verdict in found.verdicts(tc.Policy())] == [None]
+    assert any("recode 'age' alike in both" in caution for caution in found.cautions)
+    same = tc.risk.reconstruction(people, fifteens, who, other=again)
+    assert same.finer_by_other == ()
+    assert [verdict.holds for verdict in same.verdicts(tc.Policy())] == [True]

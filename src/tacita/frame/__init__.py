@@ -368,13 +368,13 @@ def take_or_missing(frame: Frame, rows: Ints) -> Frame:
     return frame.select(pl.all().gather(places))
 
 
-def beside(left: Frame, right: Frame) -> Frame:
+def beside(left: Frame, right: Frame, mark: str = " (key)") -> Frame:
     """The columns of two frames of equal length beside each other; clashing names of the right one are marked."""
     taken = {*left.columns, *right.columns}
     renamed = {}
     for name in right.columns:
         if name in left.columns:
-            renamed[name] = f"{name} (key)"
+            renamed[name] = f"{name}{mark}"
             while renamed[name] in taken:
                 renamed[name] += "'"
             taken.add(renamed[name])

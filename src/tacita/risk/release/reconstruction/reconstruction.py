@@ -34,7 +34,12 @@ from tacita.risk.release.reconstruction.housemates import housemate_leaks
 from tacita.risk.release.reconstruction.leak import Leak
 from tacita.risk.release.reconstruction.learner import learner_leaks
 from tacita.risk.release.reconstruction.order import order_cautions, order_leaks
-from tacita.risk.release.reconstruction.other_release import other_release_leaks
+from tacita.risk.release.reconstruction.other_release import (
+    OF_OTHER,
+    beside_other_release,
+    finer_by_other_text,
+    other_release_leaks,
+)
 from tacita.risk.release.reconstruction.relations import relation_leaks
 from tacita.risk.release.reconstruction.row_order import other_order
 from tacita.risk.release.reconstruction.runs import run_leaks
@@ -74,18 +79,31 @@ class Reconstruction(Result):
     other_order: str = ""
     """Why the rows of the release are not those of the original, so that nothing here means anything."""
 
+    finer_by_other: tuple[str, ...] = ()
+    """Keys of which another release tells the values more finely, so that it takes both to count who is alike."""
+
     def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
         """Whether the policy's limit is kept; not assessed where rows do not belong together, or are not read."""
-        why = self.other_order or (
-            f"{check.quoted(self.unread)} hold{'s' if len(self.unread) == 1 else ''} lists or objects, in which no "
-            f"attack reads; remove {'it' if len(self.unread) == 1 else 'them'}, or make columns of what is in there"
-        )
         found = super().verdicts(policy)
-        if not (self.other_order or self.unread):
+        why = self._void()
+        if not why:
             return found
         void = [bool(self.other_order or each.holds) for each in found]
         nothing = [replace(each, value=None, holds=None, why=why) for each in found]
         return tuple(none if each_void else each for each, none, each_void in zip(found, nothing, void, strict=True))
+
+    def _void(self) -> str:
+        """Why nothing given back says little: rows or columns that were not read, or another release."""
+        if self.other_order or not (self.finer_by_other or self.unread):
+            return self.other_order
+        if self.finer_by_other:
+            return finer_by_other_text(self.finer_by_other)
+        several = len(self.unread) > 1
+        hold, them = ("hold", "them") if several else ("holds", "it")
+        return (
+            f"{check.quoted(self.unread)} {hold} lists or objects, in which no attack reads; remove {them}, or make "
+            f"columns of what is in there"
+        )
 
     @property
     def protected(self) -> int:
@@ -317,15 +335,32 @@ def reconstruction(
     progress(0.98, "finer classes")
     keys, aside = scenario.all_keys, _declared(files, scenario)
     finer = finer_columns(files, chosen, keys, aside)
+    by_other = () if other is None else _finer_by_other(files, Data.of(other), unit, chosen, keys, aside, finer)
     narrowed = narrowing_columns(files, chosen, keys, aside)
     beside = beside_another_key(files, chosen, keys, aside, finer)
     cautions = (*cautions, *determined_cautions(chosen, finer))
+    cautions = (*cautions, *([f"{finer_by_other_text(by_other)}."] if by_other else []))
     cautions = (*cautions, *new_records_caution(len(released) - len(files)))
     in_order = other_order(original, released, unit)
     cautions = (*cautions, *([f"{in_order}."] if in_order else []))
     return Reconstruction(
-        released.record, told, tuple(ordered), cautions, finer, narrowed, beside, files.unread, in_order
+        released.record, told, tuple(ordered), cautions, finer, narrowed, beside, files.unread, in_order, by_other
     )
+
+
+def _finer_by_other(
+    files: Files,
+    other: Data,
+    unit: str | None,
+    variables: Sequence[Protected],
+    keys: Sequence[str],
+    aside: set[str],
+    finer: Mapping[str, FinerColumns],
+) -> tuple[str, ...]:
+    """Keys that another release splits more finely, or otherwise, than all columns of this one."""
+    asked = [each for each in variables if each.name in keys and each.name not in finer]
+    both = beside_other_release(files, other, unit)
+    return tuple(finer_columns(both, asked, keys, {*aside, *(f"{name}{OF_OTHER}" for name in aside)}))
 
 
 def _declared(files: Files, scenario: Scenario) -> set[str]:
