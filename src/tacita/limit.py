@@ -21,6 +21,11 @@ class Limit:
     moved_by: str = ""
     """Which kinds of steps bring the figure within a limit, in words; empty: none is known."""
 
+    @property
+    def of_share(self) -> bool:
+        """Whether the figure is a share, which is shown in percent."""
+        return self.words.startswith("the share ")
+
     def is_void(self, limit: float, records: int) -> bool:
         """Whether every file of so many records keeps a limit, so that it says nothing.
 

@@ -260,7 +260,8 @@ class Result(ABC):
         if measure is None or measure.limit is None:
             return {}
         value = None if self.not_valid else measure.limited_value(self, {})
-        return {measure.limit.words: Percent(value) if value is not None and measure.kind == "loss" else value}
+        share = measure.kind == "loss" or measure.limit.of_share
+        return {measure.limit.words: Percent(value) if value is not None and share else value}
 
     def to_dict(self) -> dict[str, Any]:
         """The figures of the file as plain numbers and texts, no values of the data; nothing by default."""
