@@ -117,9 +117,10 @@ def frequencies(
     factor = rule_factor(keys, rule, c, alpha)
     f, F = [], []
     for i in range(len(keys)):
-        factors = [Fraction(factor(i, h)) for h in range(len(keys))]
-        f.append(float(sum(factors)))
-        F.append(float(sum(a * Fraction(w) for a, w in zip(factors, weights, strict=True))))
+        counting = [(a, w) for h, w in enumerate(weights) if (a := factor(i, h))]
+        f.append(float(sum(a for a, _ in counting)))
+        whole = all(a == 1 for a, _ in counting)
+        F.append(fsum(w for _, w in counting) if whole else float(sum(a * Fraction(w) for a, w in counting)))
     return f, F
 
 
@@ -139,8 +140,8 @@ def frequencies_of_units(
     for i in range(len(keys)):
         counts: dict[object, list[tuple[Fraction, Fraction]]] = {}
         for h, w in enumerate(weights):
-            if factor(i, h) > 0:
-                counts.setdefault(unit[h], []).append((Fraction(factor(i, h)), Fraction(w)))
+            if (a := factor(i, h)) > 0:
+                counts.setdefault(unit[h], []).append((Fraction(a), Fraction(w)))
         most = {each: max(a for a, _ in found) for each, found in counts.items()}
         f.append(float(sum(most.values())))
         F.append(float(sum(most[each] * sum(w for _, w in found) / len(found) for each, found in counts.items())))

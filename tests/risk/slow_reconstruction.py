@@ -88,9 +88,18 @@ def justified(right: int, covered: int, chance: float, tried: int) -> bool:
     return halfway or at_least(right, covered, chance) <= LEVEL / tried
 
 
+Keys = list[tuple[Any, ...]]
+"""By row the values of a set of columns."""
+
+
+def keys_of(released: Rows, names: Sequence[str]) -> Keys:
+    """2, 2.0 and '2' are one value."""
+    return list(zip(*([same(row[name]) for row in released] for name in names), strict=True))
+
+
 def by_set(
     variable: Variable,
-    released: Rows,
+    keys: Keys,
     names: tuple[str, ...],
     cells: set[int],
     tried: int,
@@ -98,7 +107,6 @@ def by_set(
 ) -> Found | None:
     """What one set of columns gives back of some cells; trusted guesses that are no better than others go to misled."""
     groups: dict[Any, Counter[Any]] = defaultdict(Counter)
-    keys = [tuple(same(row[name]) for name in names) for row in released]
     held = {keys[at] for at in cells}
     for at, value in enumerate(variable.shown):
         if value is not None and (len(names) == 1 or keys[at] in held):
@@ -209,6 +217,7 @@ def by_columns(
     groups = [name for name in columns if len({same(row[name]) for row in released} - {None}) < len(released)]
     tried = len(columns) + len(parts) + comb(len(groups), 2) + (comb(min(12, len(groups)), 3) if threes else 0)
     found: dict[tuple[str, tuple[str, ...]], Found] = {}
+    keys = cache(lambda names: keys_of(wide, names))
     for name in original[0]:
         variable = Variable(name, original, released)
         if variable.total < 2:
@@ -221,7 +230,7 @@ def by_columns(
                 cells = every if size == 1 else left
                 if name in names or not cells or (names[0] in parts and parts[names[0]][0] == name):
                     continue
-                one = by_set(variable, wide, names, cells, tried, misled)
+                one = by_set(variable, keys(names), names, cells, tried, misled)
                 if one is not None:
                     found[name, names] = one
                     now |= one.right
@@ -293,7 +302,7 @@ def by_housemates(variable: Variable, released: Rows, household: str, left: set[
     for size in (1, 2):
         now: set[int] = set()
         for names in [("mates",)] if size == 1 else [("mates", each) for each in columns if each != variable.name]:
-            one = by_set(variable, wide, names, left, tried) if left else None
+            one = by_set(variable, keys_of(wide, names), names, left, tried) if left else None
             now |= set() if one is None else one.right
         found |= now
         left -= now

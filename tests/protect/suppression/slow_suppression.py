@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_matrix
+from scipy.sparse import csr_array
 
 import slow
 from tacita.arrays import Bools, Codes, Floats
@@ -132,25 +132,16 @@ def optimum(codes: Codes, k: int, costs: Sequence[float]) -> float:
     less and under this rule takes nothing from others; so the optimum blanks none, and touches only who would violate.
     """
     n, q = codes.shape
-    known = [sum(1 << j for j in range(q) if codes[i, j]) for i in range(n)]
+    bit = 1 << np.arange(q)
+    known, alike = (codes > 0) @ bit, (codes[:, None] == codes) @ bit
     choices = [(i, shown) for i in range(n) for shown in range(1 << q) if shown & ~known[i] == 0]
-    place = {choice: column for column, choice in enumerate(choices)}
-    cost = [sum(costs[j] for j in range(q) if (known[i] & ~shown) >> j & 1) for i, shown in choices]
-    entries: dict[tuple[int, int], float] = {}
-    lower = []
-    for i in range(n):
-        entries |= {(i, column): 1.0 for (who, _), column in place.items() if who == i}
-        lower.append(1.0)
-    for row, (i, shown) in enumerate(choices, start=n):
-        same = [j for j in range(q) if shown >> j & 1]
-        for (h, other), column in place.items():
-            if other & shown == shown and (codes[h, same] == codes[i, same]).all():
-                entries[row, column] = 1.0
-        entries[row, place[i, shown]] -= k
-        lower.append(0.0)
-    rows, columns = zip(*entries, strict=True)
-    matrix = coo_matrix((list(entries.values()), (rows, columns))).tocsr()
-    upper = [1.0] * n + [np.inf] * len(choices)
+    who, shown = (np.array(each) for each in zip(*choices, strict=True))
+    cost = (((known[who] & ~shown)[:, None] & bit) > 0) @ np.array(costs)
+    one_each = who == np.arange(n)[:, None]
+    counts = (shown & alike[who[:, None], who] & shown[:, None]) == shown[:, None]
+    matrix = csr_array(np.vstack([one_each, counts - k * np.eye(len(who))]))
+    lower = [1.0] * n + [0.0] * len(who)
+    upper = [1.0] * n + [np.inf] * len(who)
     solved = milp(cost, constraints=LinearConstraint(matrix, lower, upper), integrality=1, bounds=Bounds(0, 1))
     assert solved.status == 0
     return float(solved.fun)

@@ -75,9 +75,12 @@ def test_tables_count_as_the_file_would(rule: str, data: st.DataObject) -> None:
         assert shown.tolist() == trial.tolist()
 
 
+RECORDS = 70
+
+
 def _suppressed(rule: str, **options: Any) -> list[list[bool]]:
     draws = np.random.default_rng(5)
-    codes = np.minimum(draws.geometric(0.35, (150, 5)), 6).astype(np.uint32)
+    codes = np.minimum(draws.geometric(0.35, (RECORDS, 5)), 6).astype(np.uint32)
     codes[draws.random(codes.shape) < 0.02] = 0
     return suppress(
         codes, options.pop("needs", whole(5, 3)), [1.0] * 5, MissingRule.parse(rule), **options
@@ -90,22 +93,24 @@ def test_small_tables_change_nothing(rule: str, limited: bool, monkeypatch: pyte
     """Tables that are emptied and grow, or are too many, so that everybody is looked at, or asked each time."""
     options: dict[str, Any] = {}
     if limited:
-        limits = np.full(150, 0.02)
-        options = {"weights": np.full(150, 10.0), "risk": link_risk(None)}
+        limits = np.full(RECORDS, 0.02)
+        options = {"weights": np.full(RECORDS, 10.0), "risk": link_risk(None)}
         options["needs"] = [Requirement(31, 2, limits), Requirement(3, 5)]
     expected = _suppressed(rule, **options)
     assert np.any(expected)
-    made = []
+    made, tables_of = [], loops.tables_of
 
-    def small(units: Any) -> int:
-        made.append(1 << 8)
-        return made[-1]
+    def counted(*given: Any) -> loops.Tables:
+        made.append(given[-1])
+        return tables_of(*given)
 
     with monkeypatch.context() as changed:
-        changed.setattr(loops, "fewest_slots", small)
+        changed.setattr(loops, "fewest_slots", lambda units: 1 << 8)
+        changed.setattr(loops, "tables_of", counted)
         assert _suppressed(rule, **options) == expected
-        assert made
+        assert made.count(1 << 8) < made.count(1 << 9) + made.count(1 << 8) < len(made)
     with monkeypatch.context() as changed:
-        changed.setattr(loops, "SLOTS", 1000)
+        # At most two tables for each pattern.
+        changed.setattr(loops, "SLOTS", 7 * RECORDS)
         changed.setattr(loops, "fewest_slots", lambda units: 1 << 12)
         assert _suppressed(rule, **options) == expected

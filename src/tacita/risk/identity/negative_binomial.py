@@ -124,8 +124,10 @@ def _blockwise(kernel: Callable[[_Floats, _Floats], _Floats], f: _Floats, p: _Fl
 
 def _expected_block(f: _Floats, p: _Floats) -> _Floats:
     """r_f, each pair by the way that suits it."""
-    result = np.empty_like(f)
     series = (p >= _SERIES_FROM_P) | (f >= _SERIES_FROM_F)
+    if not series.any():
+        return _moments_upwards(f, p, second=False)[0]
+    result = np.empty_like(f)
     result[series] = _expected_series(f[series], p[series])
     result[~series] = _moments_upwards(f[~series], p[~series], second=False)[0]
     return result
