@@ -1,4 +1,4 @@
-"""Small files of every format that Tacita writes, and ways to damage them."""
+"""Small files of every format that Tacita reads, and ways to damage them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from pathlib import Path
 import polars as pl
 
 import tacita as tc
+from fuzz.sas_file import PEOPLE
 
-FORMATS = ("csv", "tsv", "parquet", "arrow", "xlsx", "sav", "zsav", "dta", "xpt")
+FORMATS = ("csv", "tsv", "parquet", "arrow", "xlsx", "sav", "zsav", "dta", "xpt", "sas7bdat")
 CANARY = "Zanzibar"
 """In texts of the files: no message may ever say it."""
 EXTREMES = (0, 1, 2, 7, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x7FFFFFFFFFFFFFFF)
@@ -25,6 +26,8 @@ EXTREMES = (0, 1, 2, 7, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0x80000000
 
 def small_files(folder: Path, form: str) -> list[bytes]:
     """A few small files of a format: numbers and texts; labels, missing codes, dates; many variables, few records."""
+    if form == "sas7bdat":
+        return [PEOPLE]
     days = [datetime.date(2020, 1, 31), None, datetime.date(1999, 12, 1)]
     plain = pl.DataFrame({"age": [31, 47, None], "weight": [1.5, None, 2.25], "town": [CANARY, None, f"{CANARY} é"]})
     known = {
@@ -83,6 +86,15 @@ def erased(raw: bytes, chance: random.Random, others: list[bytes]) -> bytes:
     """A stretch of bytes becomes one byte."""
     place, size = chance.randrange(len(raw)), chance.choice((2, 8, 64, 512))
     return raw[:place] + bytes([chance.choice((0, 0xFF, 0x20))]) * len(raw[place : place + size]) + raw[place + size :]
+
+
+def struck(raw: bytes, chance: random.Random, others: list[bytes]) -> bytes:
+    """Where something stands, something else does: of a file that is mostly empty, the rest matters little."""
+    bent = bytearray(raw)
+    stands = [place for place, byte in enumerate(raw) if byte]
+    for _ in range(chance.choice((1, 2, 8)) if stands else 0):
+        bent[chance.choice(stands)] = chance.choice((0, 1, 0x7F, 0xFF, chance.randrange(256)))
+    return bytes(bent)
 
 
 def inside_archive(raw: bytes, chance: random.Random, others: list[bytes]) -> bytes:
@@ -162,6 +174,7 @@ USUAL: tuple[Way, ...] = (flipped, flipped, shortened, spliced, lying, lying, er
 OF_FORMAT: dict[str, tuple[Way, ...]] = {
     "xlsx": (inside_archive, inside_archive, inside_archive, far_cell, bomb),
     "zsav": (expanding,),
+    "sas7bdat": (struck,) * 6,
     "parquet": (expanding,),
     "csv": (quoted, quoted),
     "tsv": (quoted, quoted),

@@ -240,6 +240,10 @@ def test_months_of_one_person_are_no_crowd_though_nobody_said_so() -> None:
     few = pl.concat([people(50).with_columns(pid=pl.int_range(50))] * 12)
     release = tc.Plan([tc.Remove("pid"), tc.RandomOrder()]).apply(few, tc.Scenario(keys=keys), K, seed=SEED)
     assert release.verdict.startswith(f"NOT ASSESSED under this policy: {said}")
+    # Keys in which a third of all agree by chance, but five people alone: each hides behind six records of his own.
+    alone = pl.when(pl.col("pid") < 5).then(pl.lit("u") + pl.col("pid").cast(pl.String)).otherwise("region")
+    coarse = panel().with_columns(region=alone)
+    assert tc.assess(coarse, tc.Scenario(keys=["region"]), K).not_assessed[0].startswith(said)
     # Classes whose records agree in a coarse key, and people who share a doctor, are no units.
     classes = people(900).with_columns(doctor=pl.int_range(pl.len()) // 3)
     assert tc.assess(classes, tc.Scenario(keys=["sex"]), K).safe

@@ -34,6 +34,7 @@ LAYERS = [
         "compiled",
         "stopping",
         "small_counts",
+        "threads",
         "work",
     },
     {"frame"},

@@ -212,3 +212,17 @@ def test_steps_are_proposed_only_with_all_that_they_need() -> None:
     for case, (who, policy) in {**CASES, "t": (tc.Scenario(keys=KEYS, sensitive=["citizenship"]), T_CLOSE)}.items():
         for each in tc.assess(DATA, who, policy).repairs:
             assert each.step is None or find_step(each.step)(**each.parameters), case
+
+
+def test_one_way_out_of_several_limits_is_said_once() -> None:
+    """Three limits on keys as told each repeated which columns to remove, and recoding was advised twice."""
+    data, who = told_by("school year")
+    policy = tc.Policy(k=15, risk=0.0001, rate=None)
+    said = " ".join(str(tc.Plan([tc.Recode("age", width=10)]).apply(data, who, policy).assess()).split())
+    assert said.count("'school year' tells the keys more finely than they are released: Remove") == 1
+    assert "- k:keys as told, risk:keys as told: 'school year'" in said
+    apart = tc.assess(pl.DataFrame({"a": range(12), "b": ["x", "y"] * 6}), tc.Scenario(keys=["a", "b"]))
+    assert by_name(apart)["k"].text == (
+        "Suppress(k=3) suppresses at least 12 cells in 12 records; that is most of the file; without 'a' 0 would be "
+        "left, so Recode it first"
+    )

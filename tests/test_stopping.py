@@ -4,13 +4,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tacita
+from tacita import threads
 from tacita.cli.terminal import shown
+from tacita.risk.population.latent import classes
 
 Run = Callable[..., tuple[int, str, str]]
 WORDS = "tacita: stopped; nothing half-written is left.\n"
@@ -142,3 +146,39 @@ def test_nothing_from_a_file_controls_the_terminal(run: Run, tmp_path: Path) -> 
         assert "\x1b" not in out + err
         assert "\x07" not in out + err
     assert "\\x1b[31mred[/]" in told[1][1] + told[1][2]
+
+
+def test_what_nobody_waits_for_any_more_does_not_go_on() -> None:
+    """After Ctrl-C all folds of the latent classes were fitted to their end before the program stopped."""
+    began, ended = threading.Event(), []
+
+    def task(number: int) -> None:
+        if number == 0:
+            began.wait()
+            raise KeyboardInterrupt
+        began.set()
+        while True:
+            threads.halt_if_asked()
+
+    def waited() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            threads.in_threads(task, range(40))
+        ended.append(True)
+
+    waiting = threading.Thread(target=waited, daemon=True)
+    waiting.start()
+    waiting.join(20)
+    assert ended, "it waits for tasks that never end"
+    threads.halt_if_asked()
+
+
+def test_a_fit_ends_where_it_is_halted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The latent classes look at each iteration whether anybody still waits for them."""
+    layout = classes.Layout.of(np.array([2, 2]), np.array([False, False]))
+
+    def halt() -> None:
+        raise threads.Halted
+
+    monkeypatch.setattr(classes, "halt_if_asked", halt)
+    with pytest.raises(threads.Halted):
+        classes.fitted(classes.one_class(layout), np.zeros((1, 2), dtype=np.int32), np.ones(1))

@@ -104,6 +104,18 @@ def unique_names(what: str, names: Sequence[str]) -> None:
         raise TacitaError(f"{what} must be named once each; got {quoted(twice)} more than once.")
 
 
+def unique_in_header(file: str, names: Sequence[str]) -> None:
+    """No column of a file is named like another."""
+    places = {name: [at + 1 for at, each in enumerate(names) if each == name] for name in names}
+    twice = [f"{name!r} ({', '.join(map(str, at))})" for name, at in places.items() if len(at) > 1]
+    if twice:
+        more = f" and {len(twice) - 3:,} more" if len(twice) > 3 else ""
+        raise TacitaError(
+            f"{file} has several columns of one name: {', '.join(twice[:3])}{more}; rename all but one of each in its "
+            "header."
+        )
+
+
 def names(what: str, value: object) -> tuple[str, ...]:
     """One name or several, as a tuple of texts."""
     if value is None:

@@ -41,7 +41,8 @@ class Limit:
         """Whether the limit is kept, and the verdict in words."""
         holds = value >= limit if self.least else value <= limit
         side = f"at {'least' if self.least else 'most'} {limit:g} is {'safe' if kind == 'risk' else 'allowed'}"
-        return bool(holds), f"{name}: {self.words} is {value:.4g}, {side}"
+        shown = f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"
+        return bool(holds), f"{name}: {self.words} is {shown}, {side}"
 
 
 def at_least(figure: str, words: str, void: float | None = None, moved_by: str = "") -> Limit:

@@ -328,7 +328,9 @@ def test_headers(tmp_path):
     workbook(file, ("a", [["x", None, "y"], [1, 2, 3]]))
     assert refusal(lambda: read(file)) == "a.xlsx has no name for column 2; name every column."
     workbook(file, ("a", [["x", "y", "x"], [1, 2, 3]]))
-    assert refusal(lambda: read(file)) == "columns must be named once each; got 'x' more than once."
+    assert refusal(lambda: read(file)) == (
+        "a.xlsx has several columns of one name: 'x' (1, 3); rename all but one of each in its header."
+    )
     workbook(file, ("a", [["x", "y"]]))
     assert refusal(lambda: read(file)) == (
         "a.xlsx has a header but no records; check that it was saved or exported completely."

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pyreadstat
 import pytest
+from fuzz.sas_file import PEOPLE
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from labelled import EXACT, described, tables
@@ -28,18 +29,7 @@ from tacita.scenario import Scenario
 SPSS = ("a.sav", "a.zsav")
 WRITTEN = (*SPSS, "a.dta", "a.xpt")
 
-# Written by ReadStat: four people with special missing values, dates, and formats for value labels.
-PEOPLE = (
-    "eNrtmU1oE0EUx99svk3QhC6YQ8FQPeRQwy4bQzyICbhpAy1Ik0MQwaIsbVATiRVzE0+K5NST3rx404teiuAHvXgUbx4EPeulFzVqm3W7M7vZfcm2"
-    "sSWgOD8IL+8/783M7pv9Buiz/vn24jMx8fbFahgib+RO8kg8oUyBohBBJjREBPARl66QowqIIqR8xOqnUqykSuU59UyxWqyo1ZQXsAvb+VZc9Mup"
-    "c09bH4uWHQiO0x9B8smMlJXk+RNz9caNtkNXMrKUkY7Lck7KyHJGxt2187kLuWzf3x535tHCaeuH4+8//9BzzhM4HA6Hw+FwOBwOh8P5i3jAnlsx"
-    "d/zsjzABhwzzPkbdtM8d95rpSZS/fIDamuDWP0WovWsJ7IG9w/Qq0oHpHaSvhamdRXqb6QU0n7yH3g0N19c89LaHnvfQu8Gddby5lA36fmF9tTC0"
-    "aKnHBStOUlzvUqj+snvLtPdonD/5FfdTkGVH3hMW/5DZdx4WjzfY/sppNw7b4xZGfefD4XA446b3SzfBehiEfeYP5wr4R8oXPfIXUc9e+RGP/NqI"
-    "4+/MLET3mJ+HwL7Gnzbnnwbr9qNH0/Ws3U4JGTMkELLztvSgMTIxskN2prPfTdZPe1gd/QQkly/YVbDa48hPIj+F/DTynbCp6P2L9TG2vRIE2eU9"
-    "yO6SaDXPM7vM7LWB7x9brM8VxxLD32HM7zRV9WxFrUFFa4NhSy1tqd5sGDNYUGdKRlK9cal5VQMom3Y61dBW4GKz1TBy1euaZtpqeV692bysmRYX"
-    "cNO9n/12vcZDLOSur7Vfguh+K4j2E0Hzw76O4gIoLoDWJ0HbiX12GOx6HPwcMe6Hvpfj+t/lm8GwdfTdwLwHZX4CtSekKXZectcXExo4D1EmLSHu"
-    "bk+idaL/Z/UY1/Pon2IdZwLyDyI/jvwJ5IfHtqVhx5oTHePEzP+TI47sN2ZKjLNYFF2nwXtduy4RvwF09UQc"
-)
+# The formats for value labels of the people that damaged files are made of.
 CATALOG = (
     "eNrt3L1Kw1AUwPGTtkjdWgjSzVBdDblEiw4iRdMiRApJh+IiRasItQVF6Oru5BMIvoHOorg4+ghuDg7q6KhF0o+YtiCCWP4/CJd7cnLu5UCmkCvS"
     "dfd8sn2lpx+uz5Iyea9OM9OptJ2VbFaLKe0rRReJa31xW5uxRdfFiGtBHT/vG4V111nLl/O+UzYGkRFWP593S0Xj9WV58/LwMR+M3xLblVIiiVB4"
@@ -619,7 +609,7 @@ def test_letters_among_dates(tmp_path):
 
 
 def test_sas_files_with_special_missing_values_and_a_catalog(tmp_path):
-    (tmp_path / "people.sas7bdat").write_bytes(zlib.decompress(base64.b64decode(PEOPLE)))
+    (tmp_path / "people.sas7bdat").write_bytes(PEOPLE)
     (tmp_path / "formats.sas7bcat").write_bytes(zlib.decompress(base64.b64decode(CATALOG)))
     data = read(tmp_path / "people.sas7bdat", catalog=tmp_path / "formats.sas7bcat")
     a, r, none = (special.code_of(letter) for letter in "AR_")
@@ -826,7 +816,7 @@ def test_protected_files(tmp_path):
 def test_files_that_are_cut_off(tmp_path, name):
     file = tmp_path / name
     if name == "a.sas7bdat":
-        file.write_bytes(zlib.decompress(base64.b64decode(PEOPLE)))
+        file.write_bytes(PEOPLE)
     else:
         write(pl.DataFrame({"x": [1.5, None, 3.0] * 100, "s": ["secret", "b", None] * 100}), file)
     whole = file.read_bytes()
@@ -903,7 +893,7 @@ def test_damage_gives_a_table_or_one_sentence(name, places):
         warnings.simplefilter("ignore", TacitaWarning)
         file = Path(folder) / name
         if name == "a.sas7bdat":
-            damaged = bytearray(zlib.decompress(base64.b64decode(PEOPLE)))
+            damaged = bytearray(PEOPLE)
         else:
             damaged = bytearray(write(pl.DataFrame({"x": [1.5, None], "s": ["a", "b"]}), file).read_bytes())
         for place, value in places:
@@ -938,7 +928,7 @@ def test_options_of_other_formats(tmp_path, option):
 
 
 def test_a_catalog_that_is_not_there(tmp_path):
-    (tmp_path / "people.sas7bdat").write_bytes(zlib.decompress(base64.b64decode(PEOPLE)))
+    (tmp_path / "people.sas7bdat").write_bytes(PEOPLE)
     assert refusal(lambda: read(tmp_path / "people.sas7bdat", catalog=tmp_path / "people.sas7bcat")) == (
         "people.sas7bcat does not exist; did you mean 'people.sas7bdat'?"
     )

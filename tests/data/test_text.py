@@ -260,7 +260,8 @@ def test_names_must_be_there_and_differ():
     assert refused('"",x,row\n1,2,3\n') == "survey.csv has no name for column 1; name every column in the header."
     assert refused(",x,\n1,2,3\n") == "survey.csv has no name for column 1; name every column in the header."
     assert refused("a,b, \n1,2,3\n") == "survey.csv has no name for column 3; name every column in the header."
-    assert refused("x,y, x\n1,2,3\n") == "columns must be named once each; got 'x' more than once."
+    twice = "survey.csv has several columns of one name: 'x' (1, 3); rename all but one of each in its header."
+    assert refused("x,y, x\n1,2,3\n") == twice
 
 
 @pytest.mark.parametrize("raw", [b"", b"\n\r\n", b"  \n", b"\xef\xbb\xbf", b"\xff\xfe"])

@@ -65,6 +65,9 @@ def test_the_weight_is_named_with_its_repair() -> None:
     (leak,) = [each for each in tc.risk.reconstruction(original, released, WHO).leaks if each.columns == ("w",)]
     assert (leak.kind, leak.covered, leak.right, leak.wrong) == ("columns", 2, 2, 0)
     assert leak.repair == "Recode 'w', Remove it, or suppress it in the same records"
+    who = tc.Scenario(keys=["region"], weight="w")
+    (leak,) = [each for each in tc.risk.reconstruction(original, released, who).leaks if each.columns == ("w",)]
+    assert leak.repair == "round 'w' with RoundWeights(), or Remove it"
 
 
 def test_housemates_show_it() -> None:

@@ -29,6 +29,8 @@ MOST_CELLS = 4_000_000
 """Keys are not tried one by one in a table of more cells than this: the assessment is not to take twice as long."""
 MOST_SUPPRESSED = 0.5
 """Where more than this share of the records would have to change, coarser keys are proposed first."""
+MOST = "; that is most of the file"
+RECODE_FIRST = f"{MOST}, so recode first"
 
 
 class Agreement:
@@ -141,7 +143,8 @@ def _to_count(asked: _Asked, k: int, why: str) -> Repair:
         return repair
     left, name = needed.without
     about = "about " if part.table.has_missing else ""
-    return replace(repair, text=f"{repair.text}; without {name!r} {about}{left:,} would be left, so Recode it first")
+    text = repair.text.removesuffix(RECODE_FIRST) + (MOST if repair.text.endswith(RECODE_FIRST) else "")
+    return replace(repair, text=f"{text}; without {name!r} {about}{left:,} would be left, so Recode it first")
 
 
 def _for_rate(asked: _Asked) -> Repair:
@@ -194,7 +197,7 @@ def _call(parameters: Options) -> str:
 
 
 def _recode_first(part: KeySetRisk, records: int) -> str:
-    return "; that is most of the file, so recode first" if records > MOST_SUPPRESSED * part.table.size else ""
+    return RECODE_FIRST if records > MOST_SUPPRESSED * part.table.size else ""
 
 
 def _needed(agreement: Agreement, unsafe: Bools, k: int) -> _Needed:

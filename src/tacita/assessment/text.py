@@ -83,8 +83,11 @@ def repair_lines(found: tuple[Repair, ...]) -> Iterator[str]:
     together = " (Suppress() without parameters aims at all of k, risk and rate)" if len(by_suppression) > 1 else ""
     if found:
         yield f"To keep the policy{together}:"
+    names: dict[str, list[str]] = {}
     for each in found:
-        yield _bullet(f"{each.name}: {each.text}")
+        names.setdefault(each.text, []).append(each.name)
+    for text, limits in names.items():
+        yield _bullet(f"{', '.join(limits)}: {text}")
 
 
 def tables(profile: RiskProfile) -> tuple[Table, ...]:

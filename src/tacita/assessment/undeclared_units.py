@@ -52,7 +52,11 @@ def undeclared_units(data: Data, scenario: Scenario, policy: Policy, original: D
     named = [name for name in file.columns if _may_be_identifier(name, file, data, scenario)]
     for name in named:
         known = name in scenario.roles or bool(IDENTIFIER.fullmatch(words_of(name)))
-        if _repeats(file, name, row, BY_CHANCE_NAMED if known else BY_CHANCE):
+        together = _together(file, name, row)
+        if together is None:
+            continue
+        by_chance = _agree_by_chance(*together) <= (BY_CHANCE_NAMED if known else BY_CHANCE)
+        if by_chance or (known and _hides(*together, policy.k or 2)):
             limit, what = (policy.k, "k") if policy.k is not None else (policy.risk, "risk")
             assert limit is not None
             way = "" if known else f", or {name!r} as a key or remove it if it is something else"
@@ -79,24 +83,36 @@ def _has_fractions(file: Data, name: str) -> bool:
     return bool((np.nan_to_num(file.numbers(name)) % 1 != 0).any())
 
 
-def _repeats(file: Data, name: str, key: Ints, by_chance: float) -> bool:
-    """Whether a column has a few records for most of its values, and these agree in all keys."""
+def _together(file: Data, name: str, key: Ints) -> tuple[Ints, Ints] | None:
+    """Group and key of the records that a column puts together: a few for most of its values, which agree in all keys.
+
+    None where it does not.
+    """
     try:
         place, count = file.groups(name)
     except TacitaError:
-        return False
+        return None
     there = place >= 0
     size = np.bincount(place[there], minlength=count)
     several = size > 1
     if several.sum() < max(LEAST_GROUPS, 0.5 * count) or size[several].mean() > MOST_TOGETHER:
-        return False
+        return None
     # Of records that agree, the least and the greatest place of the key are the same.
     least, greatest = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
     np.minimum.at(least, place[there], key[there])
     np.maximum.at(greatest, place[there], key[there])
-    if (least == greatest)[several].mean() < AGREE:
-        return False
-    return _agree_by_chance(place[there], key[there]) <= by_chance
+    return (place[there], key[there]) if (least == greatest)[several].mean() >= AGREE else None
+
+
+def _hides(group: Ints, key: Ints, k: int) -> bool:
+    """Whether some key has k records, of fewer than k groups: their unit would hide behind itself.
+
+    >>> _hides(np.array([0, 0, 0, 1, 2, 3]), np.array([0, 0, 0, 1, 1, 1]), 3)
+    True
+    """
+    different = np.unique(np.column_stack([group, key]), axis=0)[:, 1]
+    units, records = (np.bincount(each, minlength=int(key.max(initial=-1)) + 1) for each in (different, key))
+    return bool(((records >= k) & (units < k)).any())
 
 
 def _agree_by_chance(group: Ints, key: Ints) -> float:

@@ -17,9 +17,9 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.compiled import compiled
 from tacita.distance.distances import Metric
 from tacita.distance.offers import WAITING, Offers, cheapest, distance, lowest_prices, offers, raise_price, set_prices
-from tacita.distance.sweep import in_threads
 from tacita.distance.tree import build
 from tacita.progress import Progress, no_progress
+from tacita.threads import in_threads
 
 CANDIDATES, LEAST_CANDIDATES = 48, 16
 """Partners that a record keeps in mind until it asks again: so many over the number of variables, or the least."""

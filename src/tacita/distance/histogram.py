@@ -15,13 +15,13 @@ from tacita.distance.sweep import (
     bin_shift,
     bits,
     from_bits,
-    in_threads,
     leaf_blocks,
     load,
     sample_z,
     sweep,
 )
 from tacita.distance.tree import DEPTH
+from tacita.threads import in_threads
 
 FEW = 1 << 22
 """So many pairs are listed; more are counted in bins."""

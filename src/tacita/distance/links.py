@@ -11,7 +11,7 @@ from tacita.compiled import compiled
 from tacita.distance.distances import Metric
 from tacita.distance.equal_rows import row_groups
 from tacita.distance.offers import WAITING, Offers, cheapest, distance, offers, to_box
-from tacita.distance.sweep import in_threads
+from tacita.threads import in_threads
 
 EQUAL = 1e-9
 """Distances that differ by a smaller share are equal: rounding, or nothing an intruder could go by."""

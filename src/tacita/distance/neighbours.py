@@ -11,8 +11,9 @@ from tacita.compiled import compiled
 from tacita.distance.distances import Metric
 from tacita.distance.remaining import Remaining, remaining
 from tacita.distance.remaining import nearest as nearest_points
-from tacita.distance.sweep import Pairs, in_threads, leaf_blocks, own_sums, pairs, strata, sweep
+from tacita.distance.sweep import Pairs, leaf_blocks, own_sums, pairs, strata, sweep
 from tacita.distance.tree import Tree
+from tacita.threads import in_threads
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,10 +30,9 @@ from tacita.distance.distances import (
     without_overflow,
 )
 from tacita.distance.tree import DEPTH, Tree, build
+from tacita.threads import in_threads
 
 Places = NDArray[np.int32]
-T = TypeVar("T")
-R = TypeVar("R")
 
 BINS = 1 << 14
 """Into so many bins at most the pairs between the limits are counted."""
@@ -190,17 +187,6 @@ def leaf_blocks(tree: Tree) -> list[Ints]:
     blocks = 1 if n <= BLOCK else 4 * (os.cpu_count() or 1)
     ends = np.searchsorted(tree.start[leaves], n * np.arange(1, blocks) // blocks)
     return [block for block in np.split(leaves, ends) if len(block)]
-
-
-def in_threads(function: Callable[[T], R], tasks: Sequence[T], *, worth: bool = True) -> list[R]:
-    """The function of each task; compiled loops let the other threads run."""
-    if len(tasks) == 1 or not worth:
-        return [function(task) for task in tasks]
-    pool = ThreadPoolExecutor(os.cpu_count())
-    try:
-        return list(pool.map(function, tasks))
-    finally:
-        pool.shutdown(cancel_futures=True)  # after Ctrl-C nothing new is begun
 
 
 @compiled

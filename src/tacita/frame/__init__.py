@@ -230,6 +230,11 @@ def is_whole(frame: Frame, name: str) -> bool:
     return bool(frame[name].dtype.is_integer())
 
 
+def whole_or_zero(frame: Frame, name: str) -> Ints:
+    """Whole numbers of a column that holds none beyond 64 bits; 0 where there is none."""
+    return np.array(frame[name].cast(pl.Int64).fill_null(0).to_numpy(), dtype=np.int64)
+
+
 def is_text(frame: Frame, name: str) -> bool:
     """Whether a column holds texts, as such or as categories."""
     return bool(frame[name].dtype in (pl.String, pl.Categorical, pl.Enum))

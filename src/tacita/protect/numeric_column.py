@@ -42,7 +42,7 @@ def numbers_of(data: Data, name: str) -> Numbers:
     ends = [end for end in (series.min(), series.max()) if isinstance(end, int)]
     if any(not -(1 << 63) <= end < 1 << 63 for end in ends):
         raise TacitaError(f"column {name!r} holds numbers beyond 64 bits, which are identifiers; remove it.")
-    return Numbers(np.array(series.fill_null(0).to_numpy(), dtype=np.int64), there)
+    return Numbers(frame.whole_or_zero(data.table, name), there)
 
 
 def written(data: Data, name: str, given: Numbers, fresh: NDArray[Any]) -> Any:

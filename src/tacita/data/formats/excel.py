@@ -157,7 +157,7 @@ def _sheet(reader: Any, sheet: str, file: str) -> tuple[Frame, tuple[str, ...]]:
     names = [first[at] for at in used]
     if "" in names:
         raise TacitaError(f"{file} has no name for column {used[names.index('')] + 1:,}; name every column.")
-    check.unique_names("columns", names)
+    check.unique_in_header(file, names)
     wrong = Counter(first[fault.offset_position[1]] for fault in (faults.errors if faults else ()))
     remark = (
         f"{file}: {check.counted(wrong.total(), 'cell')} of {check.quoted(wrong)} hold an error such as #N/A and are "

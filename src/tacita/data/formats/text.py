@@ -364,7 +364,7 @@ def _names(header: bytes, delimiter: str, quoted: bool, name: str) -> tuple[list
         )
     if "" in names:
         raise TacitaError(f"{name} has no name for column {names.index('') + 1:,}; name every column in the header.")
-    check.unique_names("columns", names)
+    check.unique_in_header(name, names)
     return names, remarks
 
 

@@ -16,10 +16,10 @@ import numpy as np
 from tacita.arrays import Floats, Ints
 from tacita.compiled import compiled
 from tacita.distance.equal_rows import row_groups
-from tacita.distance.sweep import in_threads
 from tacita.distance.tree import DEPTH, Tree, build
 from tacita.progress import Progress
 from tacita.risk.external.columns import EQUAL, RANGE, SQUARE, TABLE, UNKNOWN, Column
+from tacita.threads import in_threads
 
 EQUALLY_GOOD = 1e-9
 """Totals that differ by less are equal: rounding, or nothing an intruder could go by."""

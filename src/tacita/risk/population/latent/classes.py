@@ -17,6 +17,7 @@ from scipy.special import digamma
 from tacita.arrays import Bools, Floats, Ints
 from tacita.random import Draws
 from tacita.risk.population.latent import class_loops
+from tacita.threads import halt_if_asked
 
 ITERATIONS = 25
 LEAST_ITERATIONS = 6
@@ -107,6 +108,7 @@ def fitted(model: Classes, places: Any, weight: Floats) -> Classes:
     """The model after EM over distinct keys that stand for `weight` records each."""
     records, last = weight.sum(), -np.inf
     for iteration in range(ITERATIONS):
+        halt_if_asked()
         counts, totals = np.zeros_like(model.shares), np.zeros_like(model.sizes)
         likelihood = class_loops.expected_counts(places, weight, model.sizes, model.shares, counts, totals)
         kept = totals >= LEAST_RECORDS

@@ -7,9 +7,7 @@ it is unlikely, so that no table of all combinations is ever made.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +20,7 @@ from tacita.risk.population.latent.cells import Cells, Lookup
 from tacita.risk.population.latent.chain import Chain, Rows, fitted_chain
 from tacita.risk.population.latent.classes import Classes, Layout
 from tacita.risk.population.latent.law import LEAST_LOG, Counts, pooled
+from tacita.threads import in_threads
 
 FOLDS = 5
 SMALL = 20
@@ -143,8 +142,7 @@ class Repeat:
             return classes.fitted(classes.split(self.models[fold], number, draws), self.places, weight)
 
         # Each model is worked out by itself, so that the result is the same with any number of threads.
-        with ThreadPoolExecutor(min(FOLDS, os.cpu_count() or 1)) as pool:
-            self.models = list(pool.map(one, range(FOLDS)))
+        self.models = in_threads(one, range(FOLDS))
 
     def _forecast(self, number: int) -> Forecast:
         size, log_records = len(self.cells.codes), np.log(self.cells.records)

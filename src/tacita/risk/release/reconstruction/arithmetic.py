@@ -20,7 +20,7 @@ from tacita.arrays import Floats, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected, members
 from tacita.risk.release.reconstruction.fitted import fitted_formulas
 from tacita.risk.release.reconstruction.leak import HIT_RATE, Leak, leak
-from tacita.risk.release.reconstruction.numbers import LEAST_SHOWN, NEAR, judged, near
+from tacita.risk.release.reconstruction.numbers import LEAST_SHOWN, judged, most_slack, near
 from tacita.risk.release.reconstruction.values import unit_of
 
 SCREENED = 400
@@ -148,7 +148,7 @@ def _same_order_formulas(protected: Protected, name: str, y: Floats) -> Iterator
     inside = (place > 0) & (place < len(at)) & ~np.isnan(y)
     low, high = x[np.maximum(place - 1, 0)], x[np.minimum(place, len(at) - 1)]
     middle, gap = (low + high) / 2, np.abs(high - low) / 2
-    narrow = inside & (gap <= NEAR * np.abs(middle))
+    narrow = inside & (gap <= most_slack(protected, middle))
     guess = np.where(narrow, middle, np.nan)
     guess[order] = x
     yield Formula((name,), f"the same order as {name!r}", guess, np.where(narrow, gap * 1.000001, 0.0))

@@ -99,6 +99,12 @@ class Protected:
         return 0.0 if self.numbers is None else unit_of(self.numbers)
 
     @cached_property
+    def spread(self) -> float:
+        """How far apart the original numbers are: nearly all different ones, since one that is far off says nothing."""
+        different = np.zeros(0) if self.numbers is None else np.unique(self.numbers[~np.isnan(self.numbers)])
+        return float(np.subtract(*np.quantile(different, [0.95, 0.05]))) if len(different) else 0.0
+
+    @cached_property
     def learnable(self) -> Bools:
         """By protected cell: whether some row shows its value, or its class; no rule from rows tells others."""
         shown: Bools = (self.shares[self.truth] > 0) | (self.shares[self.target] > 0)
@@ -145,6 +151,8 @@ class Files:
     """Records of the released file, new ones included."""
     household: str | None
     """The identifier of the household, if it is released."""
+    weight: str | None = None
+    """The sampling weight, if it is released: it is coarsened by a step of its own."""
     rules: Any = None
     """Declared relations and published totals."""
     memory: dict[Any, Any] = field(default_factory=dict, repr=False)

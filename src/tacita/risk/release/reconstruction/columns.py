@@ -367,7 +367,7 @@ def _leak(
     if names == (search.files.household,) and words == repr(names[0]):
         how, repair = f"housemates ({words}) who show it", "suppress it for all members of a household"
         return leak(protected, "housemates", names, how, repair, *known)
-    repair = _repair(protected, names, bool((known[1] & ~protected.suppressed).any()))
+    repair = _repair(search, protected, names, bool((known[1] & ~protected.suppressed).any()))
     return leak(protected, "columns", names, words, repair, *known)
 
 
@@ -379,12 +379,16 @@ WAYS = {
 """What repairs, by how values were perturbed, that logic tells those that came out impossible."""
 
 
-def _repair(protected: Protected, names: tuple[str, ...], changed: bool) -> str:
+def _repair(search: Search, protected: Protected, names: tuple[str, ...], changed: bool) -> str:
     """What to do about cells that some columns tell; `changed`: some of them show a wrong value."""
-    listed = " or ".join(map(repr, names))
     way = WAYS.get(protected.perturbed_by) if changed else None
     if way is not None:
         return f"{way.format(*2 * [' and '.join(map(repr, names))])}, or coarsen {'it' if len(names) == 1 else 'one'}"
-    if len(names) == 1:
-        return f"Recode {listed}, Remove it, or suppress it in the same records"
-    return f"Recode or Remove {listed}, or suppress it in the same records"
+    weight = search.files.weight
+    rounded = f"round {weight!r} with RoundWeights()"
+    if names == (weight,):
+        return f"{rounded}, or Remove it"
+    others = [repr(name) for name in names if name != weight]
+    ways = [f"Recode {others[0]}, Remove it" if len(others) == 1 else f"Recode or Remove {' or '.join(others)}"]
+    ways += [rounded] if weight in names else []
+    return f"{', '.join(ways)}, or suppress it in the same records"

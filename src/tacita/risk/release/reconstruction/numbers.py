@@ -7,7 +7,6 @@ import numpy as np
 from tacita.arrays import Bools, Floats, Ints
 from tacita.risk.release.reconstruction.cells import Protected
 from tacita.risk.release.reconstruction.leak import HIT_RATE, chance_of_codes, is_justified, is_trusted
-from tacita.risk.release.reconstruction.values import same_number
 
 LEAST_SHOWN = 5
 """Rows that show the original value, from which on an intruder learns from them."""
@@ -17,10 +16,18 @@ NEAR = 0.01
 """Rounding of the column that a guess is made of is allowed for up to this share of the value."""
 
 
-def tolerance(values: Floats, unit: float, slack: Floats | float = 0.0) -> Floats:
+def most_slack(protected: Protected, values: Floats) -> Floats:
+    """How far from a value a guess may be that still tells it: a share of the value, or of how far apart values are.
+
+    Where zero is only where counting begins, as of dates and years, a share of the value itself says nothing.
+    """
+    return NEAR * np.minimum(np.abs(values), protected.spread)
+
+
+def tolerance(protected: Protected, values: Floats, slack: Floats | float = 0.0) -> Floats:
     """How far a guess may be from a value: less than half of its last digit, or the rounding behind the guess."""
-    size = np.abs(values)
-    return np.maximum(np.maximum(0.499 * unit, 1e-9 * size), np.minimum(slack, NEAR * size))
+    exact = np.maximum(0.499 * protected.unit, 1e-9 * np.abs(values))
+    return np.maximum(exact, np.minimum(slack, most_slack(protected, values)))
 
 
 def near(protected: Protected, guess: Floats, rows: Ints, slack: Floats | float = 0.0) -> Bools:
@@ -28,15 +35,16 @@ def near(protected: Protected, guess: Floats, rows: Ints, slack: Floats | float 
     assert protected.numbers is not None
     x = protected.numbers[rows]
     with np.errstate(invalid="ignore"):
-        close: Bools = np.abs(guess - x) <= tolerance(x, protected.unit, slack)
+        close: Bools = np.abs(guess - x) <= tolerance(protected, x, slack)
     return close
 
 
-def chance_agreement(guess: Floats, truth: Floats) -> float:
-    """How often guesses and values would agree if they were dealt out anew among the cells."""
-    values, places = np.unique(same_number(np.concatenate([guess, truth])), return_inverse=True)
-    first, second = (np.bincount(part, minlength=len(values)) for part in (places[: len(guess)], places[len(guess) :]))
-    return float((first * second).sum() / max(len(guess), 1) ** 2)
+def chance_agreement(protected: Protected, guess: Floats, truth: Floats, slack: Floats) -> float:
+    """How often guesses would be near to values if both were dealt out anew among the cells."""
+    ordered = np.sort(truth)
+    width = tolerance(protected, guess, slack)
+    reached = np.searchsorted(ordered, guess + width, "right") - np.searchsorted(ordered, guess - width, "left")
+    return float(reached.sum() / max(len(guess), 1) ** 2)
 
 
 def judged(protected: Protected, guess: Floats, tried: int, slack: Floats | float = 0.0) -> tuple[Bools, Bools] | None:
@@ -65,11 +73,13 @@ def judged(protected: Protected, guess: Floats, tried: int, slack: Floats | floa
             hits >= HIT_RATE * len(test) and share >= HIT_RATE
         ):
             return None
-        chance = chance_of_codes(protected, covered, right)
+        by_codes = chance_of_codes(protected, covered, right)
     else:
         if share < HIT_RATE:
             return None
-        chance = chance_agreement(told[covered], protected.numbers[cells][covered])
+        by_codes = 0.0
+    truth, width = protected.numbers[cells][covered], slack_of[cells][covered]
+    chance = max(by_codes, chance_agreement(protected, told[covered], truth, width))
     justified = is_justified(int(right.sum()), int(covered.sum()), chance, tried)
     return (covered, right) if justified else None
 

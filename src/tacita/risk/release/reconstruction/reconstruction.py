@@ -386,11 +386,11 @@ def _is_class(files: Files, name: str, keys: Sequence[str]) -> bool:
 def files_of(original: Data, released: Data, scenario: Scenario, unit: str | None = None, rules: Any = ()) -> Files:
     """The records that both files have, in the order of the released one."""
     was, now, _ = shared_records(original, released, unit)
-    household = scenario.household if scenario.household in released.columns else None
+    household, weight = (name if name in released.columns else None for name in (scenario.household, scenario.weight))
     known = Rules.of(rules)
     known.check_against(original)
     there = released if len(now) == len(released) else released.take(now)
-    return Files(original.take(was), there, was, now, len(released), household, known)
+    return Files(original.take(was), there, was, now, len(released), household, weight, known)
 
 
 @np.errstate(all="ignore")

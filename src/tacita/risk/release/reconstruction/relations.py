@@ -17,7 +17,7 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.leak import Leak, leak
-from tacita.risk.release.reconstruction.numbers import NEAR, near
+from tacita.risk.release.reconstruction.numbers import most_slack, near
 from tacita.risk.release.reconstruction.values import plain_value
 from tacita.rules import EditRule, Rule, Total
 from tacita.rules.parts import Both, Comparison, Condition
@@ -120,7 +120,9 @@ def _by_inequalities(files: Files, protected: Protected, rules: Sequence[EditRul
     rows = protected.rows
     with np.errstate(invalid="ignore"):
         middle = (low[rows] + high[rows]) / 2
-        covered = (high[rows] >= low[rows]) & (high[rows] - low[rows] <= NEAR * np.abs(middle)) & np.isfinite(middle)
+        covered = (
+            (high[rows] >= low[rows]) & (high[rows] - low[rows] <= most_slack(protected, middle)) & np.isfinite(middle)
+        )
     right = covered & near(protected, np.where(covered, middle, np.nan), rows, high[rows] - low[rows])
     if right.any():
         how = f"bounds by {', '.join(map(repr, dict.fromkeys(used)))}"
