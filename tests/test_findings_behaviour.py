@@ -1,11 +1,16 @@
 """Small things at which users stopped trusting: one test for each that has no better place."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 
 import tacita as tc
 from tacita.protect.steps import own_steps
+
+Run = Callable[..., tuple[int, str, str]]
 
 
 def test_pairs_and_triples_take_no_more_cells_than_all_four_keys() -> None:
@@ -40,3 +45,20 @@ def test_a_step_touches_the_share_of_the_records_that_it_is_given(kind: str, sha
     change = release.changes[0]
     touched = change.figures["above"] if kind == "trim_weights" else change.records
     assert touched == share * len(PEOPLE)
+
+
+def test_units_and_identifiers_are_declared_on_the_command_line(run: Run, tmp_path: Path) -> None:
+    """The advice was "declare person = 'nr'" and "name them in identifiers", for which no option was there."""
+    years = pl.concat([pl.DataFrame({"nr": range(60), "ssn": [f"{at:09}" for at in range(60)]})] * 3)
+    years.with_columns(sex=pl.when(pl.col("nr") < 2).then(pl.lit("f")).otherwise(pl.lit("m"))).write_csv(
+        tmp_path / "panel.csv"
+    )
+    words = ["--keys", "sex", "--population-size", "90000", "--k", "3"]
+    said = [run("assess", tmp_path / "panel.csv", *words, *more)[1] for more in ([], ["--person", "nr"])]
+    assert said[0].startswith("NOT ASSESSED") and "person = 'nr'" in said[0]
+    assert said[1].startswith("NOT SAFE under this policy: 6 records below k = 3")
+    assert "direct identifiers are not declared" in " ".join(said[1].split())
+    (tmp_path / "plan.toml").write_text('format = 1\n[[plan.steps]]\nstep = "remove"\n')
+    declared = ["--person", "nr", "--identifiers", "ssn", "--plan", tmp_path / "plan.toml", "--out", tmp_path / "out"]
+    code, out, _ = run("protect", tmp_path / "panel.csv", *words, *declared)
+    assert code == 1 and "removed 'ssn'" in out and "not declared" not in out

@@ -69,6 +69,9 @@ def test_columns_of_objects_and_of_huge_numbers() -> None:
     assert "column 'o' holds objects" in refusal(lambda: tc.Plan([tc.Round("x", base=2)]).apply(objects, WHO))
     huge = PEOPLE.with_columns(big=pl.Series([2**100, 1, 2, 3], dtype=pl.Int128))
     assert "beyond 64 bits" in refusal(lambda: tc.Plan([tc.TopCode("big", at=2)]).apply(huge, WHO))
+    wide = PEOPLE.with_columns(n=pl.Series([7, None, 2, 3], dtype=pl.Int128))
+    coded = tc.Plan([tc.TopCode("n", at=3)]).apply(wide, WHO).data
+    assert coded.table["n"].to_list() == [3, None, 2, 3]
 
 
 def test_messages_repeat_no_cells_and_no_lines() -> None:

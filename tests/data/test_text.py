@@ -304,6 +304,7 @@ def test_no_records(raw):
         ([" a ", "  ", "b"], [" a ", "  ", "b"]),
         (["1", "NA", "NaN", "NULL", ".", "nan", "N/A", " NA "], [1] + [None] * 7),
         (["1.5", "NA", "NaN", ".", "nan"], [1.5] + [None] * 4),
+        (["1", " ?", "?"], [1, None, None]),
         (["1,5", "NA", ".", "2"], [1.5, None, None, 2.0]),
         (["1,5", "-0,25", "2", "1,5e3", ",5"], [1.5, -0.25, 2.0, 1500.0, 0.5]),
         (["1,234", "5,678"], [1.234, 5.678]),
@@ -343,6 +344,14 @@ def test_a_given_decimal_sign():
 
 
 # --- missing ---
+
+
+def test_a_question_mark_is_missing_among_numbers_and_told_of_among_texts():
+    """A census of incomes had ' ?' for 2,399 people: a country of its own, without a word."""
+    said = r"has '\?' among the texts of 'country' \(1 time\), kept as values; .* \(--na '\?'\)"
+    with pytest.warns(TacitaWarning, match=said):
+        table = parse("country, n\nNO, 1\n ?, 2\nSE, ?\n")
+    assert table.rows() == [("NO", 1), (" ?", 2), ("SE", None)]
 
 
 def test_words_among_texts_are_values_with_a_warning():

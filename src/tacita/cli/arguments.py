@@ -114,6 +114,8 @@ Size = Annotated[str | None, typer.Option(help="Variable that says which unit is
 # The scenario and the policy.
 Weight = Annotated[str | None, typer.Option(help="Sampling weight.")]
 Household = Annotated[str | None, typer.Option(help="Household identifier.")]
+Person = Annotated[str | None, typer.Option(help="Identifier of the unit, where units have several records.")]
+Identifiers = Annotated[list[str] | None, typer.Option(help="Direct identifiers, separated by commas.")]
 Missing = Annotated[str | None, typer.Option(help="Rule for missing key values, e.g. wildcard.")]
 SafeK = Annotated[int | None, typer.Option(help="k that counts as safe (policy).")]
 Sensitive = Annotated[list[str] | None, typer.Option(help="Sensitive variables, separated by commas.")]

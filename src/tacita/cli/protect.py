@@ -10,9 +10,11 @@ import typer
 from tacita.check import TacitaError
 from tacita.cli.arguments import (
     Household,
+    Identifiers,
     Missing,
     OptionalNumericKeys,
     OverwriteFolder,
+    Person,
     PolicyFile,
     PopulationSize,
     SafeHouseholdRisk,
@@ -50,6 +52,8 @@ def protect_file(
     numeric_keys: OptionalNumericKeys = None,
     weight: Weight = None,
     household: Household = None,
+    person: Person = None,
+    identifiers: Identifiers = None,
     sensitive: Sensitive = None,
     missing: Missing = None,
     population_size: PopulationSize = None,
@@ -78,7 +82,8 @@ def protect_file(
     steps = Plan.load(plan)
     named = {"keys": names(keys), "numeric_keys": names(numeric_keys), "sensitive": names(sensitive)}
     sizes = {"weight": weight, "population_size": population_size, "sampling_fraction": sampling_fraction}
-    who = given_scenario(scenario, {**named, **sizes, "household": household, "missing": missing})
+    of_whom = {"household": household, "person": person, "identifiers": names(identifiers)}
+    who = given_scenario(scenario, {**named, **sizes, **of_whom, "missing": missing})
     safe = given_policy(policy, {"k": k, "risk": risk, "rate": rate, "household_risk": household_risk})
     rules = tuple(rule_of(text) for text in pieces(rule))
     kinds = checked_formats(("parquet",) if not formats else names(formats) or ())

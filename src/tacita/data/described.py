@@ -72,7 +72,7 @@ def _of_text(data: Data, name: str) -> Iterator[str]:
     elif found.numbers:
         yield f"mixed: {check.counted(found.numbers, 'value')} of {found.values:,} are numbers"
     for word, times in found.words.items():
-        yield f"{word!r} {check.counted(times, 'time')}, a value (missing? --na {word})"
+        yield f"{word!r} {check.counted(times, 'time')}, a value (missing? --na {shlex.quote(word)})"
 
 
 def _codes(data: Data, name: str) -> Iterator[str]:

@@ -69,9 +69,9 @@ def read(
         '1,234' in a file delimited by commas stays text unless `decimal=","`: it may be a thousand.
     missing
         Texts (or numbers, written as texts) that stand for a missing value in every column, besides the empty field.
-        Without it 'NA', 'NaN', 'nan', 'NULL', 'N/A' and '.' are missing among numbers of a text file and values, with
-        a warning, among texts; `missing=[]` says that they are meant to be values. 'NA' is missing among texts too in
-        a file that R wrote: where it is missing among numbers, or stands outside quotes where texts are in quotes.
+        Without it 'NA', 'NaN', 'nan', 'NULL', 'N/A', '.' and '?' are missing among numbers of a text file and values,
+        with a warning, among texts; `missing=[]` says that they are meant to be values. 'NA' is missing among texts too
+        in a file that R wrote: where it is missing among numbers, or stands outside quotes where texts are in quotes.
     sheet
         For Excel: the name of the sheet; the first one if not given.
     catalog

@@ -8,7 +8,7 @@ from typing import Any
 from tacita.check import TacitaError
 
 SAMPLE = 1 << 20
-WORDS = ("NA", "NaN", "nan", "NULL", "N/A", ".")
+WORDS = ("NA", "NaN", "nan", "NULL", "N/A", ".", "?")
 """Texts that are missing among numbers."""
 NUMBER = r"^[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?[0-9]+)?$|^[+-]?\.[0-9]+([eE][+-]?[0-9]+)?$"
 """A number that is told apart from no other text: '0012' is a code."""

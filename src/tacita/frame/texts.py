@@ -59,7 +59,7 @@ class ShapeOfTexts(NamedTuple):
     """How often words stand that may mean missing."""
 
 
-WORDS = ("NA", "NaN", "NULL", ".", "nan", "N/A")
+WORDS = ("NA", "NaN", "NULL", ".", "nan", "N/A", "?")
 """Texts that mean missing beside numbers; in a column of texts they may be values, such as a country's code."""
 SAMPLE = 20_000
 """Of more different texts those that come first are looked at."""

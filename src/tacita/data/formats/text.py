@@ -8,6 +8,7 @@ Nothing in a message is taken from the records; lines and counts stand for them.
 from __future__ import annotations
 
 import codecs
+import shlex
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -382,6 +383,6 @@ def _said_of_words(kept: Words, name: str) -> str:
     times = sum(sum(counts.values()) for counts in kept.values())
     return (
         f"{name} has {check.quoted(words)} among the texts of {check.quoted(kept)} ({check.counted(times, 'time')}), "
-        f"kept as values; pass missing={words!r} (--na {','.join(words)}) if they are missing, missing=[] (--na '') if "
-        "they are not."
+        f"kept as values; pass missing={words!r} (--na {shlex.quote(','.join(words))}) if they are missing, "
+        "missing=[] (--na '') if they are not."
     )
