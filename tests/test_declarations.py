@@ -138,14 +138,18 @@ def test_what_a_project_says_leaves_the_rest_of_what_the_file_says(tmp_path: Pat
 
 
 def test_whole_numbers_of_spss_in_f8_2(run: Run) -> None:
-    """The usual format: `--scale` makes codes of them, in the file that is written too."""
+    """The usual format says nothing of the numbers; of another one with decimals `--scale` makes codes."""
     values = pd.DataFrame({"region": [1.0, 2.0, 7.0] * 4})
-    pyreadstat.write_sav(values, "a.sav", variable_format={"region": "F8.2"})
+    pyreadstat.write_sav(values, "c.sav", variable_format={"region": "F8.2"})
+    said = "whole numbers; few, so taken for codes (measured? --scale region=numeric)"
+    assert tc.read("c.sav").describe().row(0, named=True)["understood"] == said
+    assert run("convert", "c.sav", "c.csv")[0] == 0 and Path("c.csv").read_text().startswith("region\n1\n2\n7\n")
+    pyreadstat.write_sav(values, "a.sav", variable_format={"region": "F8.1"})
     shown = tc.read("a.sav").describe().row(0, named=True)
     assert shown["understood"] == "numbers; all of them whole (codes? --scale region=nominal)"
     assert run("convert", "a.sav", "a.csv", "--scale", "region=nominal")[0] == 0
     assert Path("a.csv").read_text().splitlines()[:4] == ["region", "1", "2", "7"]
-    pyreadstat.write_sav(values, "b.sav", variable_format={"region": "F8.2"}, variable_measure={"region": "nominal"})
+    pyreadstat.write_sav(values, "b.sav", variable_format={"region": "F8.1"}, variable_measure={"region": "nominal"})
     assert tc.read("b.sav").table["region"].dtype == pl.Int64, "the file says that they are categories"
 
 

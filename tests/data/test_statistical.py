@@ -172,11 +172,11 @@ def test_formats_say_which_numbers_are_whole(tmp_path):
     pyreadstat.write_sav(
         table,
         tmp_path / "a.sav",
-        variable_format={"a": "F8.2", "b": "F8.0", "c": "N5", "d": "COMMA8.1", "e": "F8.2", "f": "PCT5"},
+        variable_format={"a": "F8.2", "b": "F8.0", "c": "N5", "d": "COMMA8.1", "e": "F8.3", "f": "PCT5"},
         variable_value_labels={"e": {1.0: "one"}},
     )
     types = read(tmp_path / "a.sav").table.schema
-    assert [each for each in types if types[each] == pl.Int64] == ["b", "c", "e", "f"]
+    assert [each for each in types if types[each] == pl.Int64] == ["a", "b", "c", "e", "f"]
     forms = {"a": "%9.2f", "b": "%9.0g", "c": "%12.0f", "d": "%8.1e", "e": "%-8.0fc", "f": "%9.1f"}
     pyreadstat.write_dta(table, tmp_path / "a.dta", variable_format=forms)
     types = read(tmp_path / "a.dta").table.schema

@@ -78,7 +78,7 @@ def read(
         For .sas7bdat: the catalog (.sas7bcat) with its value labels.
     scale
         By name: 'nominal', 'ordinal' or 'numeric', where what is found out is not what is meant. Codes that a file
-        shows with decimals, such as those of SPSS in F8.2, become whole numbers where they are said to be nominal.
+        shows with decimals, such as 7.0 in F8.1, become whole numbers where they are said to be nominal.
     variables
         What is known of the variables, by name; it replaces what the file says of them.
     apart

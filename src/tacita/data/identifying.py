@@ -108,7 +108,8 @@ def _looks_like(data: Data, name: str) -> str:
             return ""
         texts = [each.removesuffix(".0") for each in texts]
     called = next((what for what, pattern in NAME_PATTERNS.items() if re.fullmatch(pattern, words_of(name))), "")
-    in_a_row = whole and frame.span(data.table, name) == known > FEW_VALUES
+    counted = whole or frame.all_whole(data.table, name)
+    in_a_row = counted and frame.span(data.table, name) == known > FEW_VALUES
     if not text and not (in_a_row or called in NUMERIC_IDENTIFIERS or len(max(texts, key=len, default="")) >= LEAST):
         # Most columns end here, before their values are counted.
         return ""

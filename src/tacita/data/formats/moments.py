@@ -70,8 +70,14 @@ def counts_periods(system: System, form: str | None) -> bool:
     return system == "stata" and re.match(r"%-?(t[wmqhC])", form or "") is not None
 
 
+SPSS_USUAL = "F8.2"
+"""The format that SPSS gives every variable of numbers unless told otherwise: it says nothing of them."""
+
+
 def shows_decimals(system: System, form: str | None) -> bool:
     """Whether a format shows whole numbers with decimals, as 1.00: such numbers are measured, not counted."""
+    if system == "spss" and form == SPSS_USUAL:
+        return False
     if system == "stata":
         shape = re.fullmatch(r"%[-0]*\d+[.,](\d+)([fge])c?", form or "")
         return shape is not None and (shape[2] == "e" or (shape[2] == "f" and shape[1] != "0"))

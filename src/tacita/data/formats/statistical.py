@@ -2,8 +2,8 @@
 
 Codes that the file declares missing stay in the data as values and are declared missing in the `Variable`, apart from
 plain missing; so any of them can be declared not applicable. Numbers become whole numbers if all of them are whole and
-the format shows no decimals, the variable has value labels or the file says that it is nominal or ordinal. The reader's
-own messages may quote cells: none gets out.
+the format shows no decimals or is the usual one of SPSS, the variable has value labels or the file says that it is
+nominal or ordinal. The reader's own messages may quote cells: none gets out.
 """
 
 from __future__ import annotations

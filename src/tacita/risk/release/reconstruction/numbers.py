@@ -73,13 +73,12 @@ def judged(protected: Protected, guess: Floats, tried: int, slack: Floats | floa
             hits >= HIT_RATE * len(test) and share >= HIT_RATE
         ):
             return None
-        by_codes = chance_of_codes(protected, covered, right)
+        chance = chance_of_codes(protected, covered, right)
     else:
         if share < HIT_RATE:
             return None
-        by_codes = 0.0
-    truth, width = protected.numbers[cells][covered], slack_of[cells][covered]
-    chance = max(by_codes, chance_agreement(protected, told[covered], truth, width))
+        truth, width = protected.numbers[cells][covered], slack_of[cells][covered]
+        chance = chance_agreement(protected, told[covered], truth, width)
     justified = is_justified(int(right.sum()), int(covered.sum()), chance, tried)
     return (covered, right) if justified else None
 
