@@ -2,6 +2,7 @@
 of this project."""
 
 import csv
+import gc
 import json
 import os
 import sys
@@ -68,6 +69,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [item for item in items if _is_unusual(item, values)]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not _is_unusual(item, values)]
+
+
+def pytest_collection_finish() -> None:
+    """What collecting made stays until the end: Python need not look through it for garbage again and again."""
+    gc.freeze()
 
 
 def _choose_examples(items: list[pytest.Item], thorough: bool) -> None:

@@ -3,11 +3,16 @@
 import importlib.util
 import re
 import sys
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+import tacita as tc
+from tacita.data.demo import survey
 from tacita.measures import MEASURES, kind_of
 from tacita.protect.steps import own_steps
 
@@ -44,6 +49,39 @@ infoLoss summary.micro valTable plotMicro plot.localSuppression sdcApp report re
 
 def named(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _work_once() -> Iterator[None]:
+    """Many pages begin with the same survey, and several go on with the same plan: made once for all of them.
+
+    Nothing changes a survey or a release, and the same numbers give the same ones, as tests of theirs show.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("household_survey", "business_survey", "accident_survey"):
+            once = cache(getattr(tc, name))
+            patch.setattr(tc, name, once)
+            patch.setattr(survey, name, once)
+        patch.setattr(tc.Plan, "apply", _applied_once(tc.Plan.apply))
+        yield
+
+
+def _applied_once(apply: Callable[..., Any]) -> Callable[..., Any]:
+    """A plan with a seed, or without draws, is applied once to the same data."""
+    known: list[tuple[Any, Any, Any]] = []
+
+    def applied(plan: tc.Plan, data: Any, *given: Any, **named: Any) -> Any:
+        repeats = "seed" in named or not any(step.draws for step in plan.steps)
+        if not isinstance(data, tc.Data) or not repeats or "progress" in named:
+            return apply(plan, data, *given, **named)
+        asked = (plan.to_dict(), given, named)
+        for file, before, release in known:
+            if file is data and before == asked:
+                return release
+        known.append((data, asked, apply(plan, data, *given, **named)))
+        return known[-1][-1]
+
+    return applied
 
 
 @pytest.fixture(scope="module")

@@ -78,14 +78,12 @@ def _between(first: str, second: str, share: float) -> str:
 
 def themed(chart: Any) -> Any:
     """The chart in the common look, shown by notebooks without a connection."""
-    looked = (
-        chart.configure(font=FONT, background="white")
-        .configure_view(stroke=None)
-        .configure_axis(
-            grid=False, domainColor=QUIET, tickColor=QUIET, labelColor=INK, titleColor=INK, titleFontWeight="normal"
-        )
-        .configure_title(anchor="start", color=INK, fontSize=14, subtitleColor=QUIET, subtitleFontSize=11, offset=12)
+    axis = alt.AxisConfig(
+        grid=False, domainColor=QUIET, tickColor=QUIET, labelColor=INK, titleColor=INK, titleFontWeight="normal"
     )
+    title = alt.TitleConfig(anchor="start", color=INK, fontSize=14, subtitleColor=QUIET, subtitleFontSize=11, offset=12)
+    # In one call: each copies the whole chart.
+    looked = chart.configure(font=FONT, background="white", view=alt.ViewConfig(stroke=None), axis=axis, title=title)
     # `configure` made a copy, which becomes our kind of chart; further copies of it are so too.
     object.__setattr__(looked, "__class__", OFFLINE_CLASSES[type(looked)])
     return looked

@@ -108,29 +108,11 @@ def places_of(key: Ints, size: int) -> tuple[Ints, Places]:
 
 def _tally_of_cells(cell: Ints, count: Ints, codes: int) -> Tally:
     """The tally by cell: groups times codes + 1 plus the value, ascending, and how many rows have both."""
-    of = cell // (codes + 1)
-    start = np.flatnonzero(np.diff(of, prepend=-1))
-    if not len(start):
-        nothing, none = np.zeros(0, dtype=np.int64), np.zeros(codes + 1, dtype=np.int64)
-        return Tally(nothing, nothing, nothing, nothing, nothing, none, none)
-    member = np.repeat(np.arange(len(start)), np.diff(np.append(start, len(cell))))
-    most = np.maximum.reduceat(count, start)
-    at_top = count == most[member]
-    tops = np.add.reduceat(at_top.astype(np.int64), start)
-    alone = tops == 1
-    top = np.where(alone, np.add.reduceat(np.where(at_top, cell % (codes + 1), 0), start), 0)
-    second = np.maximum.reduceat(np.where(at_top, 0, count), start)
-    # Left out, a row of the most frequent value is told if that is still ahead; any other row is told wrong.
-    hits = np.where(alone & (most - 1 > second), most, 0)
-    total = np.add.reduceat(count, start)
-    # Where one value is ahead by one row, its own rows are left with a tie; where two are ahead, each says the other.
-    asked = np.where(hits > 0, total, np.where(alone & (total > 1), total - most, 0))
-    tied = at_top & (tops[member] == 2)
-    guessed = np.bincount(top, asked, minlength=codes + 1)
-    guessed += np.bincount(cell[tied] % (codes + 1), count[tied], minlength=codes + 1)
-    guessed[0] = 0
-    confirmed = np.bincount(top, hits, minlength=codes + 1)
-    return Tally(of[start], total, top, most, hits, guessed.astype(np.int64), confirmed.astype(np.int64))
+    from tacita.risk.release.reconstruction.group_loops import tally_cells
+
+    groups, by_value = np.empty((5, len(cell)), dtype=np.int64), np.zeros((2, codes + 1), dtype=np.int64)
+    number = tally_cells(cell, count, codes + 1, groups, by_value)
+    return Tally(*groups[:, :number], *by_value)
 
 
 class Guesses(NamedTuple):
