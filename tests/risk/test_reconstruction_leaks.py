@@ -561,19 +561,19 @@ def safe_release(seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     return original, released.with_columns(c1=classes, n0=(pl.col("n0") / 1000).round() * 1000).drop("gone")
 
 
-def test_safe_releases_raise_no_alarm() -> None:
+def test_safe_releases_raise_no_alarm(trials: Callable[[int], range]) -> None:
     """Held against suppressed cells: those of columns that are shown nowhere are many and can hardly be guessed."""
     suppressed = alarms = finer = 0
-    for seed in range(200):
+    for seed in trials(200):
         original, released = safe_release(seed)
         found = tc.risk.reconstruction(original, released, tc.Scenario(keys=["c0"], household="hid"))
         suppressed += sum(each.protected for each in found.variables if each.name in ("c0", "text", "n1"))
         alarms += found.given_back
         finer += len(found.finer)
-    assert suppressed > 10_000
+    assert suppressed > 50 * len(trials(200))
     assert alarms <= 0.01 * suppressed
-    # Of "gone", "c1" and "n0" in 200 releases.
-    assert finer <= 0.01 * 600
+    # Of "gone", "c1" and "n0" in each release.
+    assert finer <= 0.01 * 3 * len(trials(200))
 
 
 def test_dates_of_a_year_are_not_told_by_a_column_that_is_mostly_zero() -> None:

@@ -24,9 +24,9 @@ def count_in_groups(key: Ints, place: Any, value: Ints, width: int, counts: Ints
 def tally_cells(cell: Ints, count: Ints, width: int, groups: Ints, by_value: Ints) -> int:
     """What groups of rows say, from the cells that have rows: groups times `width` plus the value, ascending.
 
-    Fills a column of `groups` for each group, whose number is returned: its key, its rows, the most frequent value (0 where
-    two are), its rows, and those of them that the others tell. `by_value` gets for how many rows each value is guessed,
-    each from the others of its group, and how many of those have it.
+    Fills a column of `groups` for each group, whose number is returned: its key, its rows, the most frequent value (0
+    where two are), its rows, and those of them that the others tell. `by_value` gets for how many rows each value is
+    guessed, each from the others of its group, and how many of those have it.
     """
     at, number = 0, 0
     while at < len(cell):
