@@ -54,7 +54,7 @@ def test_a_weight_with_a_little_noise_still_stands_near_its_stratum() -> None:
         for sd in (0.001, 0.02):
             release = tc.Plan([step, wide, tc.WeightNoise(sd=sd), tc.RandomOrder()]).apply(survey, who, K, seed=SEED)
             told = release.assess().sets[1]
-            assert told.name == "keys as told" and not release.safe
+            assert told.name == "keys with other columns" and not release.safe
             assert told.unsafe_by_k == below_k(survey.select("region", "sex", pl.col("age") < 45)) > 0
             assert "the weight 'w' tells it more finely" in str(release.assess().cautions)
     assert tc.Plan([halves, wide, tc.Remove("w"), tc.RandomOrder()]).apply(survey, who, K, seed=SEED).safe
@@ -107,7 +107,7 @@ def test_what_another_key_says_of_a_column() -> None:
     both = people().with_columns(product=(pl.col("age") * 37 % 101 + 1) * (pl.col("sex") == "f"))
     release = tc.Plan(CLASSES).apply(both, WHO, K, seed=SEED)
     told = release.assess().sets[1]
-    assert told.table.keys == ("age", "sex", "age as told beside sex")
+    assert told.table.keys == ("age", "sex", "age by other columns and sex")
     classes = (pl.col("age") >= 30).cast(pl.Int8) + (pl.col("age") >= 60)
     assert told.unsafe_by_k == below_k(both.select("sex", "product", classes)) > 0
     assert "recoded or removed, but beside 'sex' 'product' tells it more finely" in str(release.assess().cautions)

@@ -204,7 +204,7 @@ def test_a_removed_key_is_not_hidden_while_a_finer_code_of_it_stays() -> None:
         for file, few in ((people, 2), (people[:300], 0)):
             release = tc.Plan([step, tc.RandomOrder()]).apply(file, who, policy, seed=1)
             told = release.assess().sets[1]
-            assert told.name == "keys as told"
+            assert told.name == "keys with other columns"
             assert told.unsafe_by_k == below_k(file, ["region", "sex"]) == few
             assert release.safe == (few == 0)
             assert any(said_to_be_told("region", "municipality") in each for each in release.assess().cautions)
@@ -388,7 +388,8 @@ def test_a_blank_that_a_district_narrows_does_not_count_as_any_region() -> None:
     """Two regions of one district were blanked: the only two blanks there, and SAFE since a blank could be anyone."""
     who = tc.Scenario(keys=["region", "sex"])
     release = tc.Plan([tc.Suppress(), tc.RandomOrder()]).apply(districts(), who, K, seed=1)
-    assert release.verdict == "NOT SAFE under this policy: 2 records below k = 3 on the key set 'keys as told'"
+    said = "NOT SAFE under this policy: 2 records below k = 3 on the key set 'keys with other columns'"
+    assert release.verdict == said
     assert any(
         each.startswith("the key 'region' is suppressed in some records, but 'district' tells which values it can have")
         for each in release.assess().cautions
@@ -437,7 +438,7 @@ def test_k_counts_what_is_told_whatever_may_be_given_back() -> None:
     strict, lenient = (plan.apply(people, who, replace(K, k=6, given_back=most)) for most in (0, None))
     assert not strict.safe and not lenient.safe
     assert lenient.assess().failures == strict.assess().failures[:1] != ()
-    assert lenient.assess().failures[0].endswith("on the key set 'keys as told'")
+    assert lenient.assess().failures[0].endswith("on the key set 'keys with other columns'")
 
 
 @pytest.mark.parametrize("order", [[], [tc.RandomOrder("households")]])

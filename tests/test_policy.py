@@ -67,6 +67,15 @@ def test_what_is_written(tmp_path: Path) -> None:
     assert Policy.load(path) == Policy(k=5)
 
 
+def test_an_exception_keeps_its_reason_and_limits_nothing() -> None:
+    policy = Policy(
+        rate=0.01, limits={"l_diversity": 2}, exceptions={"rate": "agreed\n with  us", "l_diversity": "new"}
+    )
+    assert policy.exceptions == {"rate": "agreed with us", "l_diversity": "new"}
+    assert Policy.from_toml(policy.to_toml()) == policy
+    assert str(policy) == str(replace(policy, exceptions={}))
+
+
 def test_numbers_of_numpy_become_pythons_own() -> None:
     policy = Policy(k=np.int64(4), risk=np.float64(0.2), rate=np.float32(0.5))  # type: ignore[arg-type]
     assert (type(policy.k), type(policy.risk), type(policy.rate)) == (int, float, float)
@@ -91,6 +100,12 @@ def test_numbers_of_numpy_become_pythons_own() -> None:
         ({"neighbours": 1.5}, "policy neighbours must be a whole number of at least 1; got 1.5."),
         ({"perturbation": 0}, "policy perturbation must be above 0; got 0."),
         ({"perturbation": float("inf")}, "policy perturbation must be a number; got inf."),
+        ({"exceptions": {"k": " "}}, "policy exceptions: why k is one must be said in words; got ' '."),
+        (
+            {"exceptions": {"suda": "a reason"}, "limits": {"l_diversity": 2}},
+            "policy exceptions must be one of 'k', 'risk', 'rate', 'rate_at', 'household_risk', 'given_back', "
+            "'neighbours', 'perturbation', 'limits', 'l_diversity'; got 'suda'.",
+        ),
     ],
 )
 def test_bad_policies(given: dict[str, object], message: str) -> None:

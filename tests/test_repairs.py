@@ -184,8 +184,8 @@ def test_columns_that_tell_a_key_more_finely_are_named_and_removing_them_makes_i
     policy = tc.Policy(k=15, risk=None, rate=None)
     plan = tc.Plan([tc.Recode("age", width=10)])
     release = plan.apply(data, who, policy)
-    assert {each.name: each.holds for each in release.assess().verdicts()}["k:keys as told"] is False
-    repair = by_name(release.assess())["k:keys as told"]
+    assert {each.name: each.holds for each in release.assess().verdicts()}["k:keys with other columns"] is False
+    repair = by_name(release.assess())["k:keys with other columns"]
     assert repair.step == "remove"
     assert repair.text == (
         "'school year' tells the keys more finely than they are released: Remove(['school year']), recode it alike, or "
@@ -201,7 +201,7 @@ def test_the_order_of_rows_that_tells_a_key_is_renewed() -> None:
     data = tc.Data.of(pl.DataFrame({"age": ages}))
     who, policy = tc.Scenario(keys=["age"], population_size=60_000), tc.Policy(k=100, risk=None, rate=None)
     plan = tc.Plan([tc.Recode("age", width=10)])
-    repair = by_name(plan.apply(data, who, policy).assess())["k:keys as told"]
+    repair = by_name(plan.apply(data, who, policy).assess())["k:keys with other columns"]
     assert (repair.step, dict(repair.parameters)) == ("random_order", {})
     assert repair.text.startswith("the order of the rows tells them: ")
     assert plan.then(tc.RandomOrder()).apply(data, who, policy).assess().safe
@@ -215,12 +215,12 @@ def test_steps_are_proposed_only_with_all_that_they_need() -> None:
 
 
 def test_one_way_out_of_several_limits_is_said_once() -> None:
-    """Three limits on keys as told each repeated which columns to remove, and recoding was advised twice."""
+    """Three limits on keys with other columns each repeated which columns to remove, and recoding was advised twice."""
     data, who = told_by("school year")
     policy = tc.Policy(k=15, risk=0.0001, rate=None)
     said = " ".join(str(tc.Plan([tc.Recode("age", width=10)]).apply(data, who, policy).assess()).split())
     assert said.count("'school year' tells the keys more finely than they are released: Remove") == 1
-    assert "- k:keys as told, risk:keys as told: 'school year'" in said
+    assert "- k:keys with other columns, risk:keys with other columns: 'school year'" in said
     apart = tc.assess(pl.DataFrame({"a": range(12), "b": ["x", "y"] * 6}), tc.Scenario(keys=["a", "b"]))
     assert by_name(apart)["k"].text == (
         "Suppress(k=3) suppresses at least 12 cells in 12 records; that is most of the file; without 'a' 0 would be "

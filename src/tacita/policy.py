@@ -100,12 +100,26 @@ class Policy(Declared):
         Mapping[str, Any],
         Doc("Limits of other measures by name, as {'l_diversity': 2}: a number, or a table with limit and options."),
     ] = field(default_factory=dict)
+    exceptions: Annotated[
+        Mapping[str, Any],
+        Doc("By limit why it is another one than usual, as {'rate': 'agreed with the ministry'}: for the report."),
+    ] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for parameter in parameters_of(type(self)):
             value = parameter.checked(getattr(self, parameter.name), f"policy {parameter.name}")
             object.__setattr__(self, parameter.name, value)
         object.__setattr__(self, "limits", {name: _limit(name, value) for name, value in self.limits.items()})
+        object.__setattr__(self, "exceptions", {name: self._reason(name) for name in self.exceptions})
+
+    def _reason(self, name: str) -> str:
+        """Why a limit is an exception, on one line."""
+        others = [each.name for each in parameters_of(type(self)) if each.name != "exceptions"]
+        check.one_of("policy exceptions", name, (*others, *self.limits))
+        reason = self.exceptions[name]
+        if not isinstance(reason, str) or not reason.strip():
+            raise TacitaError(f"policy exceptions: why {name} is one must be said in words; got {check.given(reason)}.")
+        return " ".join(reason.split())
 
     @classmethod
     def preset(cls, name: str, **changed: Any) -> Policy:
@@ -138,11 +152,12 @@ class Policy(Declared):
 
     def to_dict(self) -> dict[str, object]:
         """All limits, since a policy is read by people; one that is not applied is false."""
-        shown = {each.name: getattr(self, each.name) for each in parameters_of(type(self)) if each.name != "limits"}
-        out: dict[str, object] = {name: False if value is None else value for name, value in shown.items()}
+        values = {each.name: getattr(self, each.name) for each in parameters_of(type(self))}
+        tables = {name: dict(values.pop(name)) for name in ("limits", "exceptions")}
+        out: dict[str, object] = {name: False if value is None else value for name, value in values.items()}
         if self.rate_at == Policy.rate_at:
             del out["rate_at"]
-        return out | ({"limits": dict(self.limits)} if self.limits else {})
+        return out | {name: table for name, table in tables.items() if table}
 
     def __str__(self) -> str:
         parts = [

@@ -130,9 +130,9 @@ def test_an_exception_needs_a_reason_and_keeps_it() -> None:
     act(desk, "policy", limits)
     assert "must have a reason" in desk.notice[1]
     act(desk, "policy", {**limits, "reason": "a small survey"})
-    assert (desk.draft.policy.k, desk.draft.reasons) == (2, {"k": "a small survey"})
+    assert (desk.draft.policy.k, desk.draft.policy.exceptions) == (2, {"k": "a small survey"})
     act(desk, "preset", {"which": "public use"})
-    assert (desk.draft.policy.k, desk.draft.reasons) == (5, {})
+    assert (desk.draft.policy.k, desk.draft.policy.exceptions) == (5, {})
 
 
 def test_every_page_is_there_before_during_and_after_the_work(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_undo_goes_back_to_the_beginning_and_forward_again(tmp_path: Path) -> No
 
 def test_the_script_writes_the_same_bytes(tmp_path: Path) -> None:
     given = draft(tmp_path).with_variable("income", tc.Variable(label="Income", missing=(0,)))
-    given = replace(given, policy=tc.Policy(k=2), reasons={"k": "a test\nof two lines"}, rules=("age >= 0",))
+    given = replace(given, policy=tc.Policy(k=2, exceptions={"k": "a test\nof two lines"}), rules=("age >= 0",))
     (tmp_path / "same.py").write_text(script(given, str(tmp_path / "released.csv")), encoding="utf-8")
     subprocess.run([sys.executable, tmp_path / "same.py"], check=True, capture_output=True)
     assert given.scenario is not None
@@ -107,11 +107,11 @@ def test_the_script_writes_the_same_bytes(tmp_path: Path) -> None:
 
 def test_the_project_file_restores_everything(tmp_path: Path) -> None:
     given = draft(tmp_path).set_aside("first").with_variable("income", tc.Variable(missing=(0,), label="Income"))
-    given = replace(given, policy=tc.Policy(k=4), preset="public use", reasons={"k": "a test"}, rules=("age >= 0",))
+    given = replace(given, policy=tc.Policy(k=4, exceptions={"k": "a test"}), preset="public use", rules=("age >= 0",))
     path = tmp_path / "work.toml"
     path.write_text(project_text(given), encoding="utf-8")
     back = restored(path)
-    for name in ("name", "path", "variables", "policy", "preset", "reasons", "rules", "entries", "saved", "seed"):
+    for name in ("name", "path", "variables", "policy", "preset", "rules", "entries", "saved", "seed"):
         assert getattr(back, name) == getattr(given, name), name
     assert back.scenario == given.scenario
     assert applied(replace(back, opened=given.opened)).equals(applied(given))

@@ -327,7 +327,7 @@ def test_keys_that_another_column_tells_are_suppressed_until_they_are_safe_as_to
         return tc.Plan(steps).apply(file, who, policy, seed=4)
 
     plain, told = released(), released(as_told=True)
-    assert "below k = 3 on the key set 'keys as told'" in plain.verdict
+    assert "below k = 3 on the key set 'keys with other columns'" in plain.verdict
     assert told.safe
     # By plain counting: whoever knows that somebody is a child leaves out whoever has a status.
     rows = [row | {"child": row["status"] == "none"} for row in told.data.table.to_dicts()]
@@ -349,5 +349,5 @@ def test_a_class_of_too_few_stays_unsafe_whatever_is_suppressed_and_is_named() -
     release = tc.Plan([tc.Recode("age", width=20), tc.RandomOrder(), tc.Suppress(k=3, as_told=True)]).apply(
         file, tc.Scenario(keys=["age", "sex"]), tc.Policy(k=3, risk=None, rate=None), seed=4
     )
-    assert "2 records unsafe on the keys as told whatever keys are suppressed" in str(release)
+    assert "2 records unsafe with what other columns show of the keys, whatever keys are suppressed" in str(release)
     assert not release.safe

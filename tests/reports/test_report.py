@@ -217,6 +217,14 @@ def test_every_measure_says_in_one_sentence_what_it_means(name: str) -> None:
     assert len(said) < 200
 
 
+def test_an_exception_from_the_policy_stands_there_with_its_reason(survey: tc.DemoSurvey) -> None:
+    policy = tc.Policy(rate=0.01, exceptions={"rate": "agreed <with> the board"})
+    release = tc.Plan([tc.Recode("age", width=20)]).apply(survey.data, survey.scenario, policy, seed=1)
+    assert "agreed &lt;with&gt; the board" in tc.report(release).html
+    assert "Exceptions, and why" not in tc.report(tc.assess(survey.data, survey.scenario)).html
+    assert "the board" not in tc.report(release, edition="public").html
+
+
 def test_saved_where_and_how(release: tc.Release, tmp_path: Path) -> None:
     made = tc.report(release)
     path = made.save(tmp_path / "a.html")

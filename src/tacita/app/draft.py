@@ -59,8 +59,6 @@ class Draft:
     policy: Policy = field(default_factory=Policy)
     preset: str = USUAL
     """The preset that the policy began with."""
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    """Exceptions: by limit that differs from the preset, why."""
     rules: tuple[str, ...] = ()
     """Relations that the release should keep, such as age >= 15."""
     entries: tuple[Entry, ...] = ()

@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from tacita import policy
-from tacita.parameters import parameters_of
+from tacita.parameters import Parameter, parameters_of
 from tacita.policy import Policy
 
 USUAL = "scientific use"
@@ -41,5 +41,9 @@ def presets() -> dict[str, Preset]:
 
 def differing(policy: Policy, preset: Policy) -> tuple[str, ...]:
     """The limits in which a policy differs from a preset."""
-    names = [each.name for each in parameters_of(Policy)]
-    return tuple(name for name in names if getattr(policy, name) != getattr(preset, name))
+    return tuple(each.name for each in limits() if getattr(policy, each.name) != getattr(preset, each.name))
+
+
+def limits() -> tuple[Parameter, ...]:
+    """The fields of a policy that are limits: all but why some are exceptions."""
+    return tuple(each for each in parameters_of(Policy) if each.name != "exceptions")

@@ -30,7 +30,6 @@ def project_text(draft: Draft) -> str:
         "preset": draft.preset,
         "steps": _tables(draft.entries),
         "saved": {name: _tables(entries) for name, entries in draft.saved.items()},
-        "reasons": dict(draft.reasons),
     }
     project = Project(
         data=draft.source,
@@ -78,7 +77,6 @@ def restored(path: Path) -> Draft:
         policy=project.policy,
         rules=tuple(each.rule for each in project.rules if isinstance(each, EditRule)),
         preset=str(kept.get("preset", USUAL)),
-        reasons=dict(kept.get("reasons", {})),
         entries=entries,
         saved={name: _entries(tables) for name, tables in dict(kept.get("saved", {})).items()},
     )

@@ -33,7 +33,6 @@ def script(draft: Draft, out: str = "released.csv") -> str:
         lines.append(f"data = data.with_declared({{\n{said},\n}})")
     lines.append(f"scenario = tc.Scenario.from_dict({_table(_given(draft.scenario))})")
     lines.append(f"policy = tc.Policy.from_dict({_table(draft.policy.to_dict())})")
-    lines += [f"# An exception: {name}: {' '.join(reason.split())}" for name, reason in draft.reasons.items()]
     lines += ["plan = tc.Plan(", "    [", *(_line(each) for each in draft.entries), "    ]", ")", ""]
     rules = f"rules={list(draft.rules)!r}, " if draft.rules else ""
     lines += [

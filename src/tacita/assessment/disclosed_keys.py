@@ -67,7 +67,7 @@ def disclosed_keys(
     if covered:
         verdicts += _counted_too_high(policy, by_keys, named[covered[0]].why)
     told_data = data.with_columns({name: _column(named[name]) for name in covered})
-    counted = {f"{name} as told": own for name, own in extended.items() if own.keys != sets[name].keys}
+    counted = {f"{name} with other columns": own for name, own in extended.items() if own.keys != sets[name].keys}
     return DisclosedKeys(told_data, counted, tuple(f"{named[name].why}." for name in covered), tuple(verdicts))
 
 
@@ -91,15 +91,15 @@ class DisclosedKey(NamedTuple):
 def _told(found: Reconstruction, scenario: Scenario) -> Iterator[DisclosedKey]:
     for key, finer in found.finer.items():
         why = f"the key {key!r} is recoded or removed, but {'; '.join(_reasons(finer, scenario.weight))}"
-        yield DisclosedKey(key, f"{key} as told", finer, why)
+        yield DisclosedKey(key, f"{key} by other columns", finer, why)
     for key, finer in found.narrowed.items():
         reasons = "; ".join(_reasons(finer, scenario.weight, NARROWER))
         why = f"the key {key!r} is suppressed in some records, but {reasons}"
-        yield DisclosedKey(key, f"{key} as told where blank", finer, why)
+        yield DisclosedKey(key, f"{key} by other columns where blank", finer, why)
     for (key, other), finer in found.beside.items():
         reasons = "; ".join(_reasons(finer, scenario.weight))
         why = f"the key {key!r} is recoded or removed, but beside {other!r} {reasons}"
-        yield DisclosedKey(key, f"{key} as told beside {other}", finer, why, other)
+        yield DisclosedKey(key, f"{key} by other columns and {other}", finer, why, other)
 
 
 def disclosing_columns(found: Result | None, scenario: Scenario, keys: Sequence[str]) -> tuple[str, ...]:

@@ -53,18 +53,32 @@ def _limit_meaning(verdict: Verdict, policy: Any) -> str:
 def scenario_chapter(scenario: Any, policy: Any, assumptions: Sequence[str]) -> Chapter:
     """Who the intruder is and what the figures rest on."""
     rows = tuple((name.replace("_", " "), _listed(value)) for name, value in scenario.to_dict().items())
-    meanings = {each.name: each.doc for each in parameters_of(type(policy))}
-    limits = tuple(
-        (name.replace("_", " "), "no limit" if value is False else _listed(value), meanings.get(name, ""))
-        for name, value in policy.to_dict().items()
-    )
     parts = (
         Part("Scenario: what an intruder is taken to know", tables=(Table(("declared", "as"), rows),)),
-        Part("Policy: what counts as safe here", tables=(Table(("limit", "value", "what it means"), limits),)),
+        Part("Policy: what counts as safe here", tables=(_limits(policy),)),
+        *_exceptions(policy),
         Part("What the figures rest on", rows=tuple(Row("", "", first_upper(text)) for text in assumptions)),
     )
     lead = "Every figure of risk is that of an intruder who knows certain variables of the people in the file."
     return Chapter("Scenario and assumptions", parts, lead)
+
+
+def _limits(policy: Any) -> Table:
+    """Each limit of a policy, and what it means."""
+    meanings = {each.name: each.doc for each in parameters_of(type(policy))}
+    rows = tuple(
+        (name.replace("_", " "), "no limit" if value is False else _listed(value), meanings.get(name, ""))
+        for name, value in policy.to_dict().items()
+        if name != "exceptions"
+    )
+    return Table(("limit", "value", "what it means"), rows)
+
+
+def _exceptions(policy: Any) -> Iterator[Part]:
+    """Why a limit is another one than usual, as those who decided said."""
+    rows = tuple(Row("", f"{name.replace('_', ' ')}:", reason) for name, reason in policy.exceptions.items())
+    if rows:
+        yield Part("Exceptions, and why", "Limits that differ from what the office usually asks.", rows=rows)
 
 
 def _listed(value: Any) -> str:

@@ -67,7 +67,7 @@ def _checklist(desk: Desk, release: Release) -> Any:
                 tags.span(tags.b(f"{item.name}: {item.state}. "), text, " ", _mend(item)),
             )
         )
-    exceptions = [tags.li(f"{name}: {reason}") for name, reason in desk.draft.reasons.items()]
+    exceptions = [tags.li(f"{name}: {reason}") for name, reason in desk.draft.policy.exceptions.items()]
     listed = tags.div(tags.h3("Exceptions from the policy"), tags.ul(*exceptions)) if exceptions else None
     return parts.card(
         "Before publication", tags.p(found.headline, class_="headline"), tags.ul(*rows, class_="rows"), listed

@@ -12,8 +12,7 @@ from tacita.app import forms, parts, suggest
 from tacita.app.desk import Desk
 from tacita.app.draft import MANY, Draft
 from tacita.app.pages import scenario_more
-from tacita.app.presets import differing, presets
-from tacita.parameters import parameters_of
+from tacita.app.presets import differing, limits, presets
 from tacita.policy import Policy
 
 ROLES = {
@@ -109,7 +108,7 @@ def _derived(desk: Desk) -> Any:
 def _policy(desk: Desk) -> Any:
     draft = desk.draft
     cards = [_preset(draft, name) for name in presets()]
-    exceptions = [tags.li(f"{name}: {reason}") for name, reason in draft.reasons.items()]
+    exceptions = [tags.li(f"{name}: {reason}") for name, reason in draft.policy.exceptions.items()]
     listed = tags.div(tags.h3("Exceptions"), tags.ul(*exceptions)) if exceptions else None
     return parts.card(
         "What counts as safe?",
@@ -132,11 +131,11 @@ def _preset(draft: Draft, name: str) -> Any:
 def _limits(draft: Draft) -> Any:
     """The form of all limits."""
     given = {name: value for name, value in draft.policy.to_dict().items() if value is not False}
-    fields = forms.fields(parameters_of(Policy), draft.data.columns, given)
-    hint = "Needed where a limit is changed or left out; it stands in the project and in the checklist."
+    fields = forms.fields(limits(), draft.data.columns, given)
+    hint = "Needed where a limit is changed or left out; it stands in the project and in the report."
     reason = parts.text_field("reason", "Why this file is an exception", "", hint=hint)
     form = parts.form("policy", *fields, reason, parts.submit("Keep these limits"))
-    return parts.folded("Change the limits", form, opened=bool(draft.reasons))
+    return parts.folded("Change the limits", form, opened=bool(draft.policy.exceptions))
 
 
 # What people do on this page.
@@ -166,7 +165,7 @@ def preset(desk: Desk, fields: Mapping[str, Any]) -> None:
     """Use a policy that is ready made."""
     which = str(fields["which"])
     desk.do(
-        replace(desk.draft, policy=presets()[which].policy, preset=which, reasons={}),
+        replace(desk.draft, policy=presets()[which].policy, preset=which),
         f"policy: {presets()[which].title}",
     )
 
@@ -175,16 +174,17 @@ def policy(desk: Desk, fields: Mapping[str, Any]) -> None:
     """Keep other limits; what differs from the preset needs a reason."""
     from tacita.check import TacitaError
 
-    given = forms.read(parameters_of(Policy), fields)
-    usual = {each.name: None for each in parameters_of(Policy) if each.optional}
+    given = forms.read(limits(), fields)
+    usual = {each.name: None for each in limits() if each.optional}
     fresh = Policy(**{**usual, **given})
     changed = differing(fresh, presets()[desk.draft.preset].policy)
     reason = str(fields.get("reason", "")).strip()
-    new = [name for name in changed if name not in desk.draft.reasons]
+    known = desk.draft.policy.exceptions
+    new = [name for name in changed if name not in known]
     if new and not reason:
         raise TacitaError(f"an exception must have a reason: {', '.join(new)} differs from the preset; say why.")
-    reasons = {name: reason or desk.draft.reasons[name] for name in changed}
-    desk.do(replace(desk.draft, policy=fresh, reasons=reasons), "change the limits")
+    reasons = {name: reason or known[name] for name in changed}
+    desk.do(replace(desk.draft, policy=replace(fresh, exceptions=reasons)), "change the limits")
 
 
 ACTIONS = {

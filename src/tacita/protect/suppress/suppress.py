@@ -215,7 +215,7 @@ class Suppress(CellStep):
         return task.request._replace(codes=codes)
 
     def _as_told(self, cells: Cells, task: Task, data: Data, context: Context) -> tuple[Cells, tuple[str, ...]]:
-        """The cells and others, until records are safe on the keys as told as well; and what stays open."""
+        """The cells and others, until records are safe with what other columns show too; and what stays open."""
         # Looking for finer classes loads much, and few ask for it.
         from tacita.protect.suppress.as_told import told_classes_of_keys, with_told_keys
 
@@ -231,7 +231,7 @@ class Suppress(CellStep):
             try:
                 found = suppress(request)
             except TacitaError as error:
-                return cells, (f"not safe on the keys as told: {str(error).rstrip('.')}",)
+                return cells, (f"not safe with what other columns show of the keys: {str(error).rstrip('.')}",)
             if not found.gone[:, : len(task.keys)].any():
                 break
             cells = joined(cells, self._cells(found, task))
@@ -276,8 +276,8 @@ def _hopeless_remark(hopeless: Bools) -> tuple[str, ...]:
     if not few:
         return ()
     return (
-        f"{check.counted(few, 'record')} unsafe on the keys as told whatever keys are suppressed; recode, suppress or "
-        "remove the columns that tell them",
+        f"{check.counted(few, 'record')} unsafe with what other columns show of the keys, whatever keys are "
+        "suppressed; recode, suppress or remove those columns",
     )
 
 
