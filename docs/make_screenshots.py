@@ -1,10 +1,12 @@
 """Take the pictures of the report and the app for the documentation: `python docs/make_screenshots.py`.
 
-Chromium must be at hand; `app` after it takes those of the app alone.
+Chromium must be at hand; `app` or `report` after it takes those alone. `--colours dark --to FOLDER` takes them in dark
+colours into a folder, to be looked at.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
@@ -28,6 +30,7 @@ SHOTS = {
     "report_verdict": ("internal", "verdict", "light"),
     "report_risk": ("internal", "risk-before-and-after", "light"),
     "report_confidentiality": ("internal", "confidentiality-plot", "dark"),
+    "report_loss": ("internal", "what-a-researcher-loses", "light"),
     "report_public": ("public", "how-the-data-were-protected", "light"),
 }
 """By name of the picture: the edition, the chapter at its top, the colours."""
@@ -101,64 +104,107 @@ def add_step(page: Any, kind: str, way: str, variables: tuple[str, ...], fields:
     settle(page)
 
 
+FIRMS = (("noise", "", ("employees", "turnover", "exports", "rd_expenditure"), {"amount": "0.3"}),)
+"""The step in the picture of the confidentiality plot."""
+
+
 def brush(page: Any) -> None:
     """Drag over the left of the confidentiality plot."""
-    plot = page.locator("#figure-confidentiality svg .mark-group.role-scope .background").first
+    every = page.locator("#figure-confidentiality svg .mark-group.role-scope .background").all()
+    # The plot itself, not the counts along its sides or the table.
+    plot = max(every, key=lambda each: (box := each.bounding_box())["width"] * box["height"])
     plot.evaluate("element => element.scrollIntoView({block: 'center'})")
     frame = plot.bounding_box()
     page.mouse.move(frame["x"] + 3, frame["y"] + frame["height"] - 3)
     page.mouse.down()
-    page.mouse.move(frame["x"] + frame["width"] / 3, frame["y"] + frame["height"] / 4, steps=6)
+    page.mouse.move(frame["x"] + frame["width"] / 4, frame["y"] + frame["height"] / 2, steps=6)
     page.mouse.up()
     page.wait_for_function("() => document.querySelector('#marked').innerText.includes('records are marked')")
     settle(page)
 
 
-def take_app(browser: Any, file: Path, colours: str = "light", end: str = "") -> None:
-    """The pages of the app, with three steps done."""
-    with running_app(str(file)) as address:
-        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=colours)
-        page.set_default_timeout(PATIENCE)
-        page.goto(address)
-        page.wait_for_selector("text=Choose a variable")
+class Camera:
+    """Takes pictures of a window, in some colours, into a folder."""
+
+    def __init__(self, browser: Any, colours: str, folder: Path) -> None:
+        self.browser, self.colours, self.folder = browser, colours, folder
+
+    @contextmanager
+    def window(self, file: Path) -> Iterator[Any]:
+        """A window of the app with a file open in it."""
+        with running_app(str(file)) as address:
+            page = self.browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=self.colours)
+            page.set_default_timeout(PATIENCE)
+            page.goto(address)
+            page.wait_for_selector("text=Choose a variable")
+            yield page
+            page.close()
+
+    def take(self, page: Any, name: str) -> None:
+        """A picture of what the window shows at its top."""
+        page.evaluate("window.scrollTo(0, 0)")
+        page.screenshot(path=str(self.folder / f"app_{name}.png"))
+
+
+def scenario(page: Any, *keys: str) -> None:
+    """Accept what is suggested, with these as keys or not as keys besides."""
+    page.click("#tab-scenario")
+    page.click("text=Accept all")
+    page.wait_for_selector("#standing dl")
+    for name in keys:
+        page.click(f"button[title='{name}: key']")
+    settle(page)
+
+
+def take_app(camera: Camera, people: Path, firms: Path) -> None:
+    """The pages of the app, with three steps done; the page Compare of a business survey."""
+    with camera.window(people) as page:
         page.click("#b-choose-variable-age")
         settle(page)
-        page.screenshot(path=str(FIGURES / f"app_data{end}.png"))
-        page.click("#tab-scenario")
-        page.click("text=Accept all")
-        page.wait_for_selector("#standing dl")
-        for name in ("size", "marital", "education"):
-            page.click(f"button[title='{name}: key']")
+        camera.take(page, "data")
+        scenario(page, "size", "marital", "education")
+        camera.take(page, "scenario")
+        page.click("#tab-risk")
         settle(page)
-        page.screenshot(path=str(FIGURES / f"app_scenario{end}.png"))
+        camera.take(page, "risk")
         page.click("#tab-protect")
         for step in STEPS:
             add_step(page, *step)
-        page.evaluate("window.scrollTo(0, 0)")
-        page.screenshot(path=str(FIGURES / f"app_protect{end}.png"))
-        for name in ("risk", "compare", "release"):
-            page.click(f"#tab-{name}")
-            settle(page)
-            if name == "compare":
-                brush(page)
-            page.evaluate("window.scrollTo(0, 0)")
-            page.screenshot(path=str(FIGURES / f"app_{name}{end}.png"))
-        page.close()
+        camera.take(page, "protect")
+        page.click("#tab-release")
+        settle(page)
+        camera.take(page, "release")
+    with camera.window(firms) as page:
+        scenario(page)
+        page.click("#tab-protect")
+        for step in FIRMS:
+            add_step(page, *step)
+        page.click("#tab-compare")
+        settle(page)
+        brush(page)
+        camera.take(page, "compare")
 
 
 def main() -> None:
     """Take every picture."""
+    parser = argparse.ArgumentParser(description="Pictures of the report and the app.")
+    parser.add_argument("what", nargs="?", choices=("app", "report", "all"), default="all")
+    parser.add_argument("--colours", choices=("light", "dark"), default="")
+    parser.add_argument("--to", type=Path, default=FIGURES)
+    given = parser.parse_args()
     path = next(found for name in NAMES if (found := shutil.which(name)))
     # Chromium's own sandbox refuses to run as root.
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as started:
         browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"] if root else [])
-        survey = Path(folder) / "survey.sav"
-        tc.write(tc.household_survey(1500, population=150_000, seed=1).data, survey)
-        take_app(browser, survey)
-        pages = {} if "app" in sys.argv else editions(Path(folder))
+        people, firms = Path(folder) / "survey.sav", Path(folder) / "firms.sav"
+        if given.what != "report":
+            tc.write(tc.household_survey(1500, population=150_000, seed=1).data, people)
+            tc.write(tc.business_survey(exporters=True, seed=1).data, firms)
+            take_app(Camera(browser, given.colours or "light", given.to), people, firms)
+        pages = {} if given.what == "app" else editions(Path(folder))
         for name, (edition, chapter, colours) in SHOTS.items() if pages else ():
-            take(browser, pages[edition], chapter, colours, FIGURES / f"{name}.png")
+            take(browser, pages[edition], chapter, given.colours or colours, given.to / f"{name}.png")
         browser.close()
 
 

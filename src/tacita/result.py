@@ -24,6 +24,18 @@ if TYPE_CHECKING:
     from tacita.measures import Measure
 
 
+LIMITS_IN_WORDS = {
+    "k": "k-anonymity",
+    "risk": "individual risk",
+    "rate": "re-identification rate",
+    "given_back": "protected cells given back",
+    "confidentiality": "confidentiality plot",
+}
+"""What limits are called where people read them; others by their name."""
+WITH_OTHER_COLUMNS = " with other columns"
+"""The end of the name of a key set that is counted again with what other columns tell of its keys."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """Whether one limit of the policy is kept."""
@@ -40,6 +52,13 @@ class Verdict:
     """The verdict in one clause, without a full stop."""
     about: Literal["risk", "loss"] = "risk"
     """Whether a limit of risk is kept, or one of loss, which says nothing of safety."""
+
+    @property
+    def title(self) -> str:
+        """What is limited, in words."""
+        name, _, keys = self.name.partition(":")
+        words = LIMITS_IN_WORDS.get(name, name.replace("_", " "))
+        return f"{words} ({keys})" if keys else words
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain numbers and texts."""

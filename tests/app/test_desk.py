@@ -96,6 +96,28 @@ def test_nothing_is_worked_out_twice_whatever_is_undone() -> None:
     assert worker.done[before:] == ["state", "release", "compared"]
 
 
+def test_figures_of_other_pages_are_drawn_ahead_once_there_is_nothing_else_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    desk, worker = desk_of(PEOPLE)
+    settle(desk)
+    known = len(worker.done)
+    assert not any(kind in ("histogram", "measure", "figure") for kind in worker.done)
+    monkeypatch.setattr("tacita.app.desk.IDLE", -1.0)
+    for _ in range(8):
+        desk.tick()
+        # Nobody asked for it: no bar says that there is something to wait for.
+        assert "progress" not in fragments(desk)["working"]
+    assert sorted(worker.done[known:]) == ["figure", "figure", "histogram", "measure"]
+    page = settle(desk, "compare")
+    assert "waiting" not in page["first"] and len(worker.done) == known + 4
+    # What a page asks for comes first.
+    act(desk, "plot", {"kind_of": "categorical_confidentiality", "k": "2"})
+    fragments(desk)
+    desk.tick()
+    assert "progress" in fragments(desk)["working"]
+
+
 def test_a_step_that_cannot_be_done_says_why_and_hides_nothing() -> None:
     desk, _ = desk_of(PEOPLE)
     act(desk, "add_step", {"step": "noise", "variables": ("sex",), "amount": "0.1"})

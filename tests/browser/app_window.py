@@ -1,6 +1,7 @@
 """The app in a window: started as people start it, on a port of its own, with what it asked for and how often it was
 clicked."""
 
+import os
 import re
 import subprocess
 import sys
@@ -17,10 +18,12 @@ QUIET = """() => !document.body.dataset.waiting && !document.querySelector('#wor
 
 
 @contextmanager
-def started(*words: object) -> Iterator[str]:
-    """The address of a running app."""
+def started(*words: object, also: Path | None = None) -> Iterator[str]:
+    """The address of a running app; `also`: a folder of further packages."""
     command = [sys.executable, "-m", "tacita", "app", "--no-browser", *map(str, words)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    paths = [str(also)] if also else []
+    known = os.environ | {"PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")])}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=known)
     try:
         assert process.stdout is not None
         found = re.search(r"http://\S+", process.stdout.readline())

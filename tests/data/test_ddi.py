@@ -119,3 +119,37 @@ def test_the_codebook_lists_categories_without_labels_too() -> None:
         ("", ""), ("1", "male"), ("2", "female"), ("9", "refused")
     ]  # fmt: skip
     assert [row[1] for row in rows if row[0] == "age"] == [""]
+
+
+ORDER = {
+    "codeBook": "docDscr stdyDscr* fileDscr dataDscr",
+    "docDscr": "citation notes",
+    "stdyDscr": "citation* notes",
+    "citation": "titlStmt* prodStmt notes",
+    "titlStmt": "titl*",
+    "prodStmt": "software",
+    "fileDscr": "fileTxt notes",
+    "fileTxt": "fileName dimensns",
+    "dimensns": "caseQnty varQnty",
+    "dataDscr": "var notes",
+    "var": "labl invalrng sumStat catgry varFormat notes",
+    "invalrng": "item",
+    "catgry": "catValu labl catStat",
+}
+"""What DDI-Codebook 2.5 allows inside each element, of what is written here, in its order; * must be there."""
+
+
+def test_every_element_is_where_the_schema_has_it_and_those_it_requires_are_there() -> None:
+    root = xml_of(described(survey(), "w"), notes=("Age: rounded.", "Sex: as it was."))
+    seen = set()
+    for element in root.iter():
+        name = element.tag.partition("}")[2]
+        seen.add(name)
+        allowed = ORDER.get(name, "").split()
+        plain = [each.rstrip("*") for each in allowed]
+        children = [child.tag.partition("}")[2] for child in element]
+        assert children == sorted(children, key=plain.index), name
+        assert {each.rstrip("*") for each in allowed if each.endswith("*")} <= set(children), name
+    assert set(ORDER) <= seen
+    named = [element.get("ID") for element in root.iter() if element.get("ID")]
+    assert len(named) == len(set(named))

@@ -1,9 +1,11 @@
 """Figures that show values: released against original, two units, robust intervals."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 import numpy as np
 import polars as pl
 import pytest
@@ -20,6 +22,7 @@ from tacita.plots.internal.robust_intervals import (
 )
 from tacita.plots.internal.units import KINDS, chosen_units, units, units_points
 from tacita.plots.number_axis import number_axis
+from tacita.plots.svg import inline_svg
 from tacita.risk.confidentiality_plot.scale import METRICS
 from tacita.risk.interval.robust_interval_disclosure import robust_interval_disclosure
 
@@ -89,6 +92,14 @@ def test_axes_hold_all_values() -> None:
         assert edges[-1] == pytest.approx(axis.high)
         assert (np.diff(edges) > 0).all()
         assert all(axis.low <= tick <= axis.high for tick in axis.ticks())
+
+
+def test_a_log_axis_with_a_zero_writes_each_tick_by_itself() -> None:
+    """It was 0k 0k 0k 1k."""
+    axis = number_axis(np.array([0.0, 3.0, 40_000.0]), log=True)
+    shown = alt.X("x:Q", scale=axis.scale(), axis=axis.axis())
+    svg, _ = inline_svg(alt.Chart(alt.Data(values=[{"x": 3.0}])).mark_point().encode(x=shown), "a")
+    assert re.findall(r"<text[^>]*>([\d.k]+)</text>", svg) == ["0", "1", "10", "100", "1k", "10k"]
 
 
 # Two units.

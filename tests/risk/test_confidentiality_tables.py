@@ -270,6 +270,24 @@ def test_histograms_of_the_figures(cases: ConfidentialitySets) -> None:
         assert len(part.plot(figure).to_dict()["concat"]) == 8
 
 
+def test_ratios_are_drawn_in_equal_multiples_and_no_true_link_is_off_the_chart(cases: ConfidentialitySets) -> None:
+    """On an even scale up to 2.5 tau most true links were beyond the figure."""
+    part = cases.parts["case 3"]
+    assert part.ratios is not None
+    points = likelihood_ratio_points(part)
+    for place, (label, ratio) in enumerate(zip(part.labels, part.ratios, strict=True)):
+        t, tau = ratio.t, ratio.densities.tau
+        assert t.edges[0] == 0 and np.ptp(np.diff(np.log(t.edges[1:]))) < 1e-9
+        assert t.edges[1] < tau < t.edges[-1]
+        # True links beyond are those more than a thousand times as likely.
+        own = ratio.densities.ratio(part.distance[part.stratum == place])
+        assert t.true_beyond == (own > max(t.edges[-1], 999 * tau)).sum()
+        assert points.filter(points["stratum"] == label)["low"][0] == 0
+    chart = part.plot("likelihood_ratio").to_dict()
+    assert chart["concat"][0]["layer"][0]["encoding"]["x"]["scale"]["type"] == "log"
+    assert all(row["low"] > 0 for rows in chart["datasets"].values() for row in rows)
+
+
 def test_the_share_right_of_tau_is_alpha(cases: ConfidentialitySets) -> None:
     part = cases.parts["case 4"]
     assert part.ratios is not None

@@ -26,6 +26,8 @@ MOST_KEPT = 400
 GIVEN_UP = "cancelled"
 PATIENCE = 3.0
 """Seconds before work that is of no use any more is ended: ending it costs a new process."""
+IDLE = 1.0
+"""Seconds without work or change before what other pages show first is drawn ahead."""
 
 
 class Desk:
@@ -41,6 +43,10 @@ class Desk:
         """By key why there is no result."""
         self.wishes: list[Task] = []
         """What the page that is shown would like to have."""
+        self.ahead: list[Task] = []
+        """What other pages would show first: done when there is nothing else to do."""
+        self.rested = 0.0
+        """Since when there was nothing to do, and nothing changed."""
         self.worker = worker or Worker()
         self.progress = (0.0, "")
         self.began = 0.0
@@ -62,6 +68,7 @@ class Desk:
     def changed(self) -> None:
         """Have every window drawn again."""
         self.version += 1
+        self.rested = time.monotonic()
 
     def say(self, words: str, kind: str = "good") -> None:
         """Show a message."""
@@ -197,6 +204,9 @@ class Desk:
                 continue
             if message.kind == "result":
                 self.keep(running.key, message.value)
+                if running.key.startswith("compared:"):
+                    # It is the release itself, with more measured: a file is not kept twice.
+                    self.results["release:" + running.key.removeprefix("compared:")] = message.value
             else:
                 self.failures[running.key] = message.value
             self.changed()
@@ -207,6 +217,8 @@ class Desk:
 
     def _next(self) -> None:
         task = next(self.wanted(), None)
+        if task is None and time.monotonic() - self.rested > IDLE:
+            task = next(self._open_ahead(), None)
         if task is not None:
             self.progress = (0.0, task.words)
             self.began = time.monotonic()
@@ -215,8 +227,19 @@ class Desk:
 
     def _in_vain(self, running: Task) -> bool:
         """Whether a task has run for a while and is of no use any more: its draft was changed, its page left."""
-        ran = time.monotonic() - self.began
-        return ran > PATIENCE and all(task.key != running.key for task in self.wanted())
+        if time.monotonic() - self.began <= PATIENCE:
+            return False
+        wanted = [task.key for task in self.wanted()] or [task.key for task in self._open_ahead()]
+        return running.key not in wanted
+
+    def _open_ahead(self) -> Iterator[Task]:
+        return (task for task in self.ahead if task.key not in self.results and task.key not in self.failures)
+
+    @property
+    def unasked(self) -> bool:
+        """Whether what is being worked out is for a page that nobody looks at yet."""
+        running = self.worker.task
+        return running is not None and all(task.key != running.key for task in self.wanted())
 
     @property
     def busy(self) -> bool:

@@ -228,6 +228,12 @@ def _plain(text: str) -> str:
     return "".join(sign if sign.isalnum() else "-" for sign in text)
 
 
+def without_keys(title: str, third: Tag | None = None) -> dict[str, Any]:
+    """The pieces of a page on which there is nothing to show before a variable is a key."""
+    said = note("Give at least one variable the role of a key first, on the page Scenario.")
+    return {"first": card(title, said), "second": None, "third": third}
+
+
 def waiting(desk: Any, words: str) -> Tag:
     """What is being waited for; why it will not come, if it will not."""
     why = next(

@@ -10,9 +10,12 @@ from tacita.app import parts
 from tacita.app.desk import Desk
 from tacita.app.pages import compare, data, protect, release, risk, scenario
 from tacita.app.standing import Measured, Standing
+from tacita.app.worker import Task
 
 PAGES = {"data": data, "scenario": scenario, "risk": risk, "protect": protect, "compare": compare, "release": release}
 PLACES = ("first", "second", "third")
+AHEAD = ("risk", "compare")
+"""Pages with figures, which are drawn before somebody goes there."""
 
 
 def skeleton() -> Tag:
@@ -69,13 +72,15 @@ def fragments(desk: Desk) -> dict[str, str]:
     """Every piece of the window as HTML, by its place."""
     desk.wishes = []
     page = desk.view.get("page", "data")
-    made: dict[str, Any] = {
+    made = _page(desk, page)
+    desk.ahead = [task for name in AHEAD if name != page for task in _ahead(desk, name)]
+    # Once it is known what the page waits for.
+    made |= {
         "standing": header(desk),
         "working": working(desk),
         "history": history(desk),
         "notice": notice(desk),
     }
-    made |= _page(desk, page)
     found = {place: "" if each is None else str(each) for place, each in made.items()}
     return {**found, "title": page.title(), "current": page}
 
@@ -89,6 +94,15 @@ def _page(desk: Desk, page: str) -> dict[str, Any]:
         # What libraries say may quote cells of the data.
         said = parts.note(f"This page cannot be shown ({type(error).__name__}); undo the last change.", "error")
         return {"first": parts.card(page.title(), said), "second": None, "third": None}
+
+
+def _ahead(desk: Desk, page: str) -> list[Task]:
+    """What a page would show first; nothing where it cannot."""
+    try:
+        return list(PAGES[page].ahead(desk)) if desk.draft.ready else []
+    except Exception:
+        # The page itself says what is wrong.
+        return []
 
 
 def header(desk: Desk) -> Tag | None:
@@ -141,7 +155,7 @@ def _kind(now: Measured, before: Measured | None) -> str:
 
 def working(desk: Desk) -> Tag | None:
     """What is being done, how far it is, and how to end it."""
-    task = desk.worker.task
+    task = None if desk.unasked else desk.worker.task
     if task is None:
         if any(why == "cancelled" for why in desk.failures.values()):
             return tags.div(

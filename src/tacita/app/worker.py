@@ -144,6 +144,7 @@ def _answer(said: tuple[str, Any]) -> bytes:
 def _warm_up() -> None:
     import tacita.assessment.assess
     import tacita.comparison.compare
+    import tacita.plots.theme
     import tacita.release.plan  # noqa: F401
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tacita import check
 from tacita.data import Data
 from tacita.policy import Policy
-from tacita.result import Result, Verdict
+from tacita.result import WITH_OTHER_COLUMNS, Result, Verdict
 from tacita.risk.release.reconstruction.finer import FinerColumns
 from tacita.risk.release.reconstruction.order import REORDER, ROWS
 from tacita.risk.release.reconstruction.reconstruction import Reconstruction
@@ -67,7 +67,7 @@ def disclosed_keys(
     if covered:
         verdicts += _counted_too_high(policy, by_keys, named[covered[0]].why)
     told_data = data.with_columns({name: _column(named[name]) for name in covered})
-    counted = {f"{name} with other columns": own for name, own in extended.items() if own.keys != sets[name].keys}
+    counted = {f"{name}{WITH_OTHER_COLUMNS}": own for name, own in extended.items() if own.keys != sets[name].keys}
     return DisclosedKeys(told_data, counted, tuple(f"{named[name].why}." for name in covered), tuple(verdicts))
 
 

@@ -59,13 +59,13 @@ def comparison_histograms(result: Any, *, width: int | None = None, height: int 
     return panels(charts, result, "z of true links and of other pairs", subtitle)
 
 
-def bar_layers(here: frame.Frame, title: str, alone: bool) -> list[Any]:
-    """Grey bars for other pairs, and the outline of the true links over them."""
+def bar_layers(here: frame.Frame, title: str, alone: bool, *, log: bool = False) -> list[Any]:
+    """Grey bars for other pairs, and the outline of the true links over them; `log`: z or t on a log scale."""
     ends = [float(frame.numbers(here, "low").min()), float(frame.numbers(here, "high").max())]
     across: dict[str, Any] = {
         "title": title if alone else None,
-        "scale": alt.Scale(domain=ends, nice=False),
-        "axis": alt.Axis(format=".3~g", tickCount=4),
+        "scale": alt.Scale(domain=ends, nice=False, type="log" if log else "linear"),
+        "axis": alt.Axis(format=".3~g", tickCount=3 if log else 4),
     }
     upwards: dict[str, Any] = {"title": "share" if alone else None, "axis": alt.Axis(format="%", tickCount=3)}
     grey = (

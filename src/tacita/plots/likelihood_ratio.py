@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tacita import check, frame
 from tacita.plots.comparison_histograms import bar_layers, bars, mark_at
 from tacita.plots.strata import drawn_strata, panel, panels
@@ -23,16 +25,24 @@ def likelihood_ratio(result: Any, *, width: int | None = None, height: int | Non
     points, chosen = likelihood_ratio_points(result), drawn_strata(result)
     charts = []
     for place in chosen:
-        here = points.filter(points["stratum"] == result.labels[place])
-        layers = bar_layers(here, "t = m(z)/u(z)", len(chosen) == 1)
+        here = _without_zero(points.filter(points["stratum"] == result.labels[place]))
+        layers = bar_layers(here, "t = m(z)/u(z) (log scale)", len(chosen) == 1, log=True)
         tau = float(result.ratios[place].densities.tau)
         if tau < float(result.ratios[place].t.edges[-1]):
             layers.append(mark_at(tau))
         charts.append(panel(layers, result, place, len(chosen), width, height))
     beyond = sum(result.ratios[place].t.true_beyond for place in chosen)
     subtitle = [
-        f"t of a released and an original record; keys: {result.compared_on}",
+        f"t of a released and an original record on a log scale, the first bar: all smaller t; keys: "
+        f"{result.compared_on}",
         f"red outline: true links; grey: other pairs; dashed: critical value tau, alpha = {result.level:g}",
         *([f"greater t than is drawn: {check.counted(beyond, 'true link')}"] if beyond else []),
     ]
     return panels(charts, result, "Likelihood ratio of true links and of other pairs", subtitle)
+
+
+def _without_zero(bars_of_one: frame.Frame) -> frame.Frame:
+    """The bars of a log scale: the first, which begins at 0, as wide as the others."""
+    low, high = frame.numbers(bars_of_one, "low"), frame.numbers(bars_of_one, "high")
+    columns = {name: bars_of_one[name] for name in bars_of_one.columns}
+    return frame.table(columns | {"low": np.concatenate([high[:1] ** 2 / high[1], low[1:]])})

@@ -101,7 +101,8 @@ def _figures(k: int | None) -> dict[str, Callable[[RiskProfile], Any]]:
 class Project:
     """Everything about a release in one file: data, scenario, policy, plan, rules, and where it goes.
 
-    Paths in the file are relative to it. The seed of the draws is secret and so not in it.
+    Paths in the file are relative to it. The seed of the draws is secret and no part of a project; a file that the app
+    saved holds it in `app`, so that the app can go on where it was, and stays in the office.
 
     >>> project = Project(data="survey.csv", scenario=Scenario(keys=["sex", "age"]), plan=Plan())
     >>> Project.from_toml(project.to_toml()) == project

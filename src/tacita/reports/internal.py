@@ -12,7 +12,7 @@ from tacita.check import TacitaError
 from tacita.measures import find, kind_of, measure_names
 from tacita.parameters import parameters_of
 from tacita.reports.parts import Chapter, Figure, Figures, Part, Row, first_upper, part_of, title_of, titled
-from tacita.result import Result, Table, Verdict, percent
+from tacita.result import WITH_OTHER_COLUMNS, Result, Table, Verdict, percent
 
 RISKIEST = 10
 BEFORE_AFTER = ("before_after_bars", "before_after_density")
@@ -21,33 +21,33 @@ SIGNS = {True: "good", False: "bad", None: "open"}
 STATES = {"done": "good", "not done": "todo", "not applicable": "none"}
 OWN_CHAPTERS = ("reconstruction", "suda", "confidentiality", "categorical_confidentiality")
 """Measures that stand in a chapter of their own."""
+OTHER_COLUMNS = (
+    "Here the intruder reads the other columns of the release too, which tell some keys more finely than they were "
+    "released."
+)
 
 
 def verdict_part(profile: Any, title: str = "") -> Part:
     """The verdict on a file, and each limit of the policy with what it means."""
     rows = [
-        Row(SIGNS[each.holds], _limit_name(each), each.why, _limit_meaning(each, profile.policy))
+        Row(SIGNS[each.holds], first_upper(each.title), each.why, limit_meaning(each, profile.policy))
         for each in profile.verdicts()
     ]
     text = () if rows else ("The policy sets no limit of risk: nothing can be said to be safe under it.",)
     return Part(title, text=text, rows=tuple(rows))
 
 
-def _limit_name(verdict: Verdict) -> str:
-    name, _, on = verdict.name.partition(":")
-    return f"{name.replace('_', ' ')}{f' ({on})' if on else ''}"
-
-
-def _limit_meaning(verdict: Verdict, policy: Any) -> str:
+def limit_meaning(verdict: Verdict, policy: Any) -> str:
     """What a limit means: as the policy declares it, or what the measure says of itself."""
-    name = verdict.name.partition(":")[0]
+    name, _, keys = verdict.name.partition(":")
     declared = {each.name: each.doc for each in parameters_of(type(policy))}
+    others = f" {OTHER_COLUMNS}" if keys.endswith(WITH_OTHER_COLUMNS) else ""
     if name in declared:
-        return declared[name]
+        return declared[name] + others
     if name not in measure_names():
         return ""
     function = find(name).function
-    return " ".join((function.__doc__ or "").split("\n\n")[0].split())
+    return " ".join((function.__doc__ or "").split("\n\n")[0].split()) + others
 
 
 def scenario_chapter(scenario: Any, policy: Any, assumptions: Sequence[str]) -> Chapter:

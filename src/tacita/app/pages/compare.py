@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from htmltools import TagList, tags
@@ -30,10 +30,7 @@ ALL = "None: all of them."
 def fragments(desk: Desk) -> dict[str, Any]:
     """The pieces of the page."""
     if not desk.draft.ready:
-        said = parts.card(
-            "Compare", parts.note("Give at least one variable the role of a key first, on the page Scenario.")
-        )
-        return {"first": said, "second": None, "third": None}
+        return parts.without_keys("Compare")
     release = _chosen(desk)
     if release is None:
         said = parts.card("Compare", parts.waiting(desk, "comparing with the original …"))
@@ -55,24 +52,61 @@ def _chosen(desk: Desk) -> Release | None:
 # The confidentiality plot.
 
 
-def _plot(desk: Desk, release: Release) -> Any:
+class Plotted(NamedTuple):
+    """What is plotted, as it was chosen."""
+
+    kind: str
+    options: dict[str, Any]
+    by: str
+    """By what there is a panel each; empty: one for all."""
+    measuring: Task
+    """What gives its result."""
+
+    def drawing(self, result: Any) -> Task:
+        """What draws it."""
+        own = {"by": self.by} if self.by and self.kind == "confidentiality" else {"table": True}
+        return Task(f"figure:{self.measuring.key}:{self.by}", "drawing", tasks.figure, (result, None, own))
+
+
+def _plotted(desk: Desk, release: Release) -> Plotted:
+    """What is to be plotted; what the policy limits was measured with the comparison already."""
     options = dict(desk.view.get("plot", {}))
-    numeric = bool(release.scenario.numeric_keys)
-    kind = options.pop("kind", "confidentiality" if numeric else "categorical_confidentiality")
-    by = options.pop("by", "")
+    usual = "confidentiality" if release.scenario.numeric_keys else "categorical_confidentiality"
+    kind, by = options.pop("kind", usual), options.pop("by", "")
     key = f"measure:{_key(desk)}:{kind}:{sorted(options.items())!r}"
-    result = desk.get(Task(key, "the confidentiality plot", tasks.measured, (kind, release, options)))
-    controls = _controls(desk, release, kind, options, by, numeric)
+    if options or kind != usual:
+        return Plotted(
+            kind, options, by, Task(key, "the confidentiality plot", tasks.measured, (kind, release, options))
+        )
+    return Plotted(kind, options, by, Task(key, "the confidentiality plot", tasks.plotted, (release,)))
+
+
+def ahead(desk: Desk) -> Iterator[Task]:
+    """What the page shows first."""
+    release = _chosen(desk)
+    if release is None:
+        return
+    plotted = _plotted(desk, release)
+    yield plotted.measuring
+    result = desk.known(plotted.measuring.key)
+    if result is not None:
+        yield plotted.drawing(result)
+    yield _drawing_of_both(desk, release)
+
+
+def _plot(desk: Desk, release: Release) -> Any:
+    plotted = _plotted(desk, release)
+    result = desk.get(plotted.measuring)
+    controls = _controls(desk, release, plotted)
     if result is None:
-        why = desk.failures.get(key)
+        why = desk.failures.get(plotted.measuring.key)
         return parts.card(
             "Confidentiality plot", controls, parts.note(why, "error") if why else parts.note("measuring …")
         )
-    drawing = {"by": "stratum"} if by and kind == "confidentiality" else {"table": True}
-    task = Task(f"figure:{key}:{by}", "drawing", tasks.figure, (result, None, drawing))
-    desk.view["plotted"] = key
+    desk.view["plotted"] = plotted.measuring.key
     words = f"Confidentiality plot. {result.headline}"
-    drawn = parts.figure(desk.get(task), words, name="confidentiality", brush="" if by else "confidentiality")
+    brush = "" if plotted.by else "confidentiality"
+    drawn = parts.figure(desk.get(plotted.drawing(result)), words, name="confidentiality", brush=brush)
     return parts.card(
         "Confidentiality plot",
         controls,
@@ -89,9 +123,10 @@ def _key(desk: Desk) -> str:
     return desk.draft.key(plans.get(desk.view.get("plan", NOW), desk.draft.steps))
 
 
-def _controls(desk: Desk, release: Release, kind: str, options: Mapping[str, Any], by: str, numeric: bool) -> Any:
+def _controls(desk: Desk, release: Release, plotted: Plotted) -> Any:
+    kind, options, by, _ = plotted
     plans = {name: name for name in _plans(desk)}
-    kinds = {"confidentiality": "numeric keys"} if numeric else {}
+    kinds = {"confidentiality": "numeric keys"} if release.scenario.numeric_keys else {}
     kinds |= {"categorical_confidentiality": "categorical keys"} if release.scenario.keys else {}
     fields = (
         _numeric_fields(release, options, by) if kind == "confidentiality" else _categorical_fields(release, options)
@@ -259,13 +294,17 @@ def _policies(desk: Desk) -> Any:
 # Before and after.
 
 
-def _before_after(desk: Desk, release: Release) -> Any:
-    comparison = release.compare()
-    name = desk.view.get("figure", "before_after_bars")
-    given = dict(desk.view.get("figure_of", {}))
+def _drawing_of_both(desk: Desk, release: Release) -> Task:
+    """What draws both files."""
+    name, given = desk.view.get("figure", "before_after_bars"), dict(desk.view.get("figure_of", {}))
     key = f"figure:{name}:{_key(desk)}:{sorted(given.items())!r}"
-    task = Task(key, "drawing", tasks.before_after, (comparison, name, given))
+    return Task(key, "drawing", tasks.before_after, (release.compare(), name, given))
+
+
+def _before_after(desk: Desk, release: Release) -> Any:
+    task = _drawing_of_both(desk, release)
     spec = desk.get(task)
+    _, name, given = task.arguments
     columns = [each for each in release.data.columns if each in release.original.columns]
     controls = tags.div(
         tags.div(parts.select("figure", FIGURES, name, label="Figure", act="choose_figure"), class_="row"),
@@ -281,13 +320,13 @@ def _before_after(desk: Desk, release: Release) -> Any:
             parts.submit("Draw", "quiet"),
         ),
     )
-    why = desk.failures.get(key)
+    why = desk.failures.get(task.key)
     drawn = (
         parts.note(why, "error")
         if why
         else parts.figure(spec, f"{FIGURES[name]}, before and after.", name="before-after")
     )
-    tables = TagList(*(parts.table_of(each, fold=each.title) for each in comparison.tables()))
+    tables = TagList(*(parts.table_of(each, fold=each.title) for each in release.compare().tables()))
     return parts.card("Before and after", controls, drawn, tables)
 
 

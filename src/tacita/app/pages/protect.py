@@ -52,10 +52,7 @@ LISTED = 3
 def fragments(desk: Desk) -> dict[str, Any]:
     """The pieces of the page."""
     if not desk.draft.ready:
-        said = parts.card(
-            "Protect", parts.note("Give at least one variable the role of a key first, on the page Scenario.")
-        )
-        return {"first": said, "second": None, "third": None}
+        return parts.without_keys("Protect")
     return {"first": _list(desk), "second": _edit(desk), "third": _trail(desk)}
 
 

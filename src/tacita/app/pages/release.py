@@ -37,10 +37,7 @@ FILES = {
 def fragments(desk: Desk) -> dict[str, Any]:
     """The pieces of the page."""
     if not desk.draft.ready:
-        said = parts.card(
-            "Release", parts.note("Give at least one variable the role of a key first, on the page Scenario.")
-        )
-        return {"first": said, "second": None, "third": _project(desk) if desk.draft.opened is not None else None}
+        return parts.without_keys("Release", _project(desk) if desk.draft.opened is not None else None)
     release = desk.compared()
     if release is None:
         return {

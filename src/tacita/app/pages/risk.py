@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,11 @@ from tacita.app.desk import Desk
 from tacita.app.worker import Task
 from tacita.check import TacitaError
 from tacita.measures import find, kind_of, measure_names, needed_text
+from tacita.policy import Policy
 from tacita.release.release import Release
-from tacita.result import number, percent
+from tacita.reports.internal import limit_meaning
+from tacita.reports.parts import first_upper
+from tacita.result import Verdict, number, percent
 from tacita.risk.identity.reidentification import ThresholdCurve
 
 MOST_POINTS = 120
@@ -24,10 +27,7 @@ MOST_POINTS = 120
 def fragments(desk: Desk) -> dict[str, Any]:
     """The pieces of the page."""
     if not desk.draft.ready:
-        said = parts.card(
-            "Risk", parts.note("Give at least one variable the role of a key first, on the page Scenario.")
-        )
-        return {"first": said, "second": None, "third": None}
+        return parts.without_keys("Risk")
     release = _subject(desk)
     if release is None:
         why = desk.failure(desk.draft.steps) or desk.failure(())
@@ -45,11 +45,10 @@ def _profile(desk: Desk, release: Release) -> Any:
     profile = release.assess()
     which = {"now": "the file after all steps", "original": "the original"}
     choose = parts.select("of", which, desk.view.get("of", "now"), label="Risk of", act="choose_of")
-    verdicts = [_verdict(each) for each in profile.verdicts()]
-    key = f"histogram:{id(profile)}"
+    verdicts = [_verdict(each, profile.policy) for each in profile.verdicts()]
     drawn = None
     if profile.sets:
-        spec = desk.get(Task(key, "drawing", tasks.figure, (profile, None, {})))
+        spec = desk.get(_histogram(desk, profile))
         drawn = parts.figure(
             spec, "How many records have which individual risk; the line is the limit.", name="histogram"
         )
@@ -67,12 +66,30 @@ def _profile(desk: Desk, release: Release) -> Any:
     )
 
 
-def _verdict(verdict: Any) -> Any:
+def _histogram(desk: Desk, profile: Any) -> Task:
+    key = desk.draft.key(() if desk.view.get("of") == "original" else desk.draft.steps)
+    return Task(f"histogram:{key}", "drawing", tasks.figure, (profile, None, {}))
+
+
+def ahead(desk: Desk) -> Iterator[Task]:
+    """What the page shows first."""
+    release = _subject(desk)
+    if release is not None and release.assess().sets:
+        yield _histogram(desk, release.assess())
+
+
+def _verdict(verdict: Verdict, policy: Policy) -> Any:
+    """A limit of the policy: what it means stands with those that are not kept."""
     kinds = {True: ("good", "✓", "holds"), False: ("bad", "✕", "broken"), None: ("open", "?", "not assessed")}
     kind, sign, word = kinds[verdict.holds]
+    meaning = "" if verdict.holds else limit_meaning(verdict, policy)
     return tags.li(
         tags.span(sign, class_=f"sign {kind}", **{"aria-hidden": "true"}),
-        tags.span(tags.b(f"{verdict.name}: {word}. "), verdict.why),
+        tags.div(
+            tags.b(f"{first_upper(verdict.title)}: {word}. "),
+            f"{first_upper(verdict.why)}.",
+            tags.small(meaning) if meaning else None,
+        ),
     )
 
 

@@ -25,8 +25,9 @@ SHOWN = 0.95
 """The histogram of z ends where this share of the pairs of different records does, or later for all true links."""
 CURVE = 400
 """At most so many points of each density are kept for figures."""
-RATIO_END = 2.5
-"""The histogram of t ends at so many times tau."""
+RATIO_BEGIN, RATIO_END = 1 / 300, (2.5, 1000.0)
+"""Beyond its first bar the histogram of t goes from the first times tau to the greatest t of a true link, within
+these times tau."""
 
 
 class Neighbourhoods(NamedTuple):
@@ -152,19 +153,24 @@ def _histogram_of_z(true: Floats, others: Distribution) -> Histogram:
     ends = [float(np.max(true[np.isfinite(true)], initial=0.0))]
     if far < len(z) and np.isfinite(z[far]):
         ends.append(float(z[far]))
-    return _histogram(true, z, count, others.pairs, max(ends))
+    return _histogram(true, z, count, others.pairs, np.linspace(0.0, max(ends) or 1.0, BINS + 1))
 
 
 def _histogram_of_t(true: Floats, others: Distribution, found: Densities) -> Histogram:
     z, count = others.spread()
     # Pairs that were not counted are further apart than any true link: there m is 0, and so is t.
     t, count = np.append(found.ratio(z), 0.0), np.append(count, max(others.pairs - count.sum(), 0.0))
-    end = RATIO_END * found.tau if np.isfinite(found.tau) and found.tau > 0 else 1.0
-    return _histogram(found.ratio(true), t, count, others.pairs, end)
+    own = found.ratio(true)
+    tau = found.tau if np.isfinite(found.tau) and found.tau > 0 else 1.0
+    least, most = (times * tau for times in RATIO_END)
+    # A hair above the greatest, so that it is in the last bar.
+    end = min(max(1.001 * float(np.max(own[np.isfinite(own)], initial=0.0)), least), most)
+    # Ratios are read as multiples: equal steps on a log scale, and one bar for all that is next to nothing.
+    edges = np.concatenate([[0.0], np.geomspace(RATIO_BEGIN * tau, end, BINS)])
+    return _histogram(own, t, count, others.pairs, edges)
 
 
-def _histogram(true: Floats, values: Floats, count: Floats, pairs: int, end: float) -> Histogram:
-    edges = np.linspace(0.0, end if end > 0 else 1.0, BINS + 1)
+def _histogram(true: Floats, values: Floats, count: Floats, pairs: int, edges: Floats) -> Histogram:
     own, _ = np.histogram(true, edges)
     other, _ = np.histogram(values, edges, weights=count)
     # Sums of parts of pairs are whole up to rounding; those beyond the last bin were never listed.
