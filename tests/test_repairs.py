@@ -215,7 +215,7 @@ def test_steps_are_proposed_only_with_all_that_they_need() -> None:
 
 
 def test_one_way_out_of_several_limits_is_said_once() -> None:
-    """Three limits on keys with other columns each repeated which columns to remove, and recoding was advised twice."""
+    """Limits on keys with other columns each repeated which columns to remove, and recoding was advised twice."""
     data, who = told_by("school year")
     policy = tc.Policy(k=15, risk=0.0001, rate=None)
     said = " ".join(str(tc.Plan([tc.Recode("age", width=10)]).apply(data, who, policy).assess()).split())
