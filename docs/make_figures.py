@@ -1,7 +1,12 @@
-"""Draw the figures of the documentation from the demo surveys: `python docs/make_figures.py`."""
+"""Draw the figures of the documentation from the demo surveys: `python docs/make_figures.py`.
+
+Names after it draw those alone, as `python docs/make_figures.py risk_histogram suda`.
+"""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -148,25 +153,58 @@ def four_noises(firms: Any) -> Any:
     return risk_utility(points, **words, risk_limit=0.1)
 
 
-def main() -> None:
-    """Draw every figure."""
-    survey = tc.household_survey()
-    results: dict[str, Any] = {
-        "risk_histogram": tc.assess(survey.data, survey.scenario),
-        "suda": tc.risk.suda(survey.data, survey.scenario),
-        "risk_threshold": tc.risk.risk_threshold(survey.data, survey.scenario, rate=0.02),
-        "model_check": tc.risk.model_check(survey.data, survey.scenario, survey.population, probability="estimated"),
-        "reconstruction": usual_plan(survey),
-        "external_risk": outside_file(),
-        "value_loss": tc.loss.value_loss(survey.data, coarser(survey), survey.scenario),
-        "confidentiality": one_industry(),
-        "confidentiality_large": many_enterprises(),
-    }
-    for name, result in results.items():
-        tc.save(result.plot(), FIGURES / f"{name}.png", scale=1.5, overwrite=True)
-    for name, chart in (eight_industries() | variants() | before_and_after()).items():
+SURVEY = tc.household_survey
+DRAWN: dict[str, Callable[[], Any]] = {
+    "risk_histogram": lambda: tc.assess(SURVEY().data, SURVEY().scenario).plot(),
+    "suda": lambda: tc.risk.suda(SURVEY().data, SURVEY().scenario).plot(),
+    "risk_threshold": lambda: tc.risk.risk_threshold(SURVEY().data, SURVEY().scenario, rate=0.02).plot(),
+    "model_check": lambda: tc.risk.model_check(
+        SURVEY().data, SURVEY().scenario, SURVEY().population, probability="estimated"
+    ).plot(),
+    "reconstruction": lambda: usual_plan(SURVEY()).plot(),
+    "external_risk": lambda: outside_file().plot(),
+    "value_loss": lambda: tc.loss.value_loss(SURVEY().data, coarser(SURVEY()), SURVEY().scenario).plot(),
+    "confidentiality": lambda: one_industry().plot(),
+    "confidentiality_large": lambda: many_enterprises().plot(),
+}
+"""Figures by name."""
+TOGETHER: dict[Callable[[], dict[str, Any]], tuple[str, ...]] = {
+    eight_industries: ("densities", "comparison_histograms", "likelihood_ratio", "alphas"),
+    variants: (
+        "confidentiality_table",
+        "confidentiality_strata",
+        "categorical_confidentiality",
+        "released",
+        "units",
+        "robust_intervals",
+    ),
+    before_and_after: (
+        "before_after_bars",
+        "before_after_mosaic",
+        "before_after_density",
+        "before_after_boxes",
+        "before_after_lorenz",
+        "before_after_correlations",
+        "risk_utility_map",
+    ),
+}
+"""Figures that are drawn from the same files."""
+
+
+def main(names: list[str]) -> None:
+    """Draw the figures of these names; all of them without one."""
+    known = [*DRAWN, *(name for together in TOGETHER.values() for name in together)]
+    wanted = names or known
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        sys.exit(f"no figure is named {unknown[0]!r}; the names are {', '.join(known)}.")
+    charts: dict[str, Any] = {name: draw() for name, draw in DRAWN.items() if name in wanted}
+    for draw, together in TOGETHER.items():
+        if set(together) & set(wanted):
+            charts |= {name: chart for name, chart in draw().items() if name in wanted}
+    for name, chart in charts.items():
         tc.save(chart, FIGURES / f"{name}.png", scale=1.5, overwrite=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -139,6 +139,8 @@ def _brush_to_step(window: Window, kind: str) -> None:
 def _take_away(window: Window, folder: Path, kind: str) -> None:
     window.go("release")
     assert "Checklist before publication" in window.text("#second")
+    # No words of Python on pages for those who do not program.
+    assert "()" not in window.text("#second") and "tc." not in window.text("#second")
     window.page.fill("input[name=reason]", "a test")
     window.click("form[data-act=make] button[type=submit]")
     window.page.wait_for_selector("#made")

@@ -10,6 +10,7 @@ from tacita.app import parts
 from tacita.app.desk import Desk
 from tacita.app.pages import compare, data, protect, release, risk, scenario
 from tacita.app.standing import Measured, Standing
+from tacita.app.words import in_words
 from tacita.app.worker import Task
 
 PAGES = {"data": data, "scenario": scenario, "risk": risk, "protect": protect, "compare": compare, "release": release}
@@ -122,7 +123,8 @@ def header(desk: Desk) -> Tag | None:
         _figure(each, _at(first, place) if steps else None, _at(last, place) if len(steps) > 1 else None)
         for place, each in enumerate(now.figures)
     ]
-    why = tags.span(now.why or "every limit of the policy is kept", class_="why", title=now.why)
+    said = in_words(now.why) or "every limit of the policy is kept"
+    why = tags.span(said, class_="why", title=said)
     return tags.div(
         tags.div(parts.verdict_word(now.verdict), why, class_="verdict"), tags.dl(*shown), class_="standing"
     )

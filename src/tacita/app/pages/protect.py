@@ -12,6 +12,7 @@ from tacita import check
 from tacita.app import charts, forms, parts
 from tacita.app.desk import Desk
 from tacita.app.draft import Draft
+from tacita.app.words import in_words
 from tacita.protect.step import Step
 from tacita.protect.steps import OWN, find_step, step_names, step_of
 from tacita.release.step_log import Changes
@@ -143,10 +144,10 @@ def _repairs(desk: Desk) -> Any:
         return None
     lines = [
         tags.li(
-            tags.span(each.text),
+            tags.span(in_words(each.text)),
             " ",
             parts.button(
-                "repair", "Add this step", kind="quiet", title=f"Add the step {each.step}: {each.text}", place=at
+                "repair", "Add this step", kind="quiet", title=f"Add the step: {in_words(each.text)}", place=at
             ),
         )
         for at, each in enumerate(repairs)

@@ -12,6 +12,7 @@ from htmltools import tags
 from tacita.app import parts, tasks
 from tacita.app.desk import Desk
 from tacita.app.project_file import project_text
+from tacita.app.words import in_words
 from tacita.app.worker import Task
 from tacita.check import TacitaError
 from tacita.data.atomic import check_free
@@ -19,6 +20,7 @@ from tacita.protect.steps import step_of
 from tacita.release.checklist import NOT_DONE
 from tacita.release.release import FORMATS, Release
 from tacita.release.written import PUBLIC
+from tacita.reports.parts import first_upper
 
 STATES = {"done": ("good", "✓"), "not done": ("todo", "!"), "not applicable": ("none", "–")}
 MENDED_BY = {"identifiers": "remove", "ids renewed": "new_identifiers", "record order": "random_order"}
@@ -57,14 +59,16 @@ def _checklist(desk: Desk, release: Release) -> Any:
     rows = []
     for item in found:
         kind, sign = STATES[item.state]
-        text = f"{item.found}{'; ' + item.way_out if item.way_out else ''}."
+        text = in_words(f"{first_upper(item.found)}{'; ' + item.way_out if item.way_out else ''}.")
         rows.append(
             tags.li(
                 tags.span(sign, class_=f"sign {kind}", **{"aria-hidden": "true"}),
-                tags.span(tags.b(f"{item.name}: {item.state}. "), text, " ", _mend(item)),
+                tags.span(tags.b(f"{first_upper(item.name)}: {item.state}. "), text, " ", _mend(item)),
             )
         )
-    exceptions = [tags.li(f"{name}: {reason}") for name, reason in desk.draft.policy.exceptions.items()]
+    exceptions = [
+        tags.li(f"{name.replace('_', ' ')}: {reason}") for name, reason in desk.draft.policy.exceptions.items()
+    ]
     listed = tags.div(tags.h3("Exceptions from the policy"), tags.ul(*exceptions)) if exceptions else None
     return parts.card(
         "Before publication", tags.p(found.headline, class_="headline"), tags.ul(*rows, class_="rows"), listed
@@ -77,13 +81,13 @@ def _mend(item: Any) -> Any:
         return None
     kind = MENDED_BY[item.name]
     words = f"Add {kind.replace('_', ' ')}"
-    return parts.button("mend", words, title=f"Add the step {kind.replace('_', ' ')}", step=kind)
+    return parts.button("mend", words, kind="quiet", title=f"Add the step {kind.replace('_', ' ')}", step=kind)
 
 
 def _make(desk: Desk, release: Release) -> Any:
     safe = release.safe
     word, _, why = release.verdict.partition(":")
-    head = tags.p(parts.verdict_word(word.removesuffix(" under this policy")), " ", why)
+    head = tags.p(parts.verdict_word(word.removesuffix(" under this policy")), " ", in_words(why.strip()))
     asked = desk.view.get("made", {})
     if asked.get("key") == desk.draft.key(desk.draft.steps):
         return parts.card("The release", head, _made(desk, release, asked))

@@ -10,6 +10,7 @@ from htmltools import TagList, tags
 
 from tacita.app import charts, forms, parts, tasks
 from tacita.app.desk import Desk
+from tacita.app.words import in_words
 from tacita.app.worker import Task
 from tacita.check import TacitaError
 from tacita.measures import find, kind_of, measure_names, needed_text
@@ -87,7 +88,7 @@ def _verdict(verdict: Verdict, policy: Policy) -> Any:
         tags.span(sign, class_=f"sign {kind}", **{"aria-hidden": "true"}),
         tags.div(
             tags.b(f"{first_upper(verdict.title)}: {word}. "),
-            f"{first_upper(verdict.why)}.",
+            f"{first_upper(in_words(verdict.why))}.",
             tags.small(meaning) if meaning else None,
         ),
     )

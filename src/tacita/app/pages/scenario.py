@@ -108,7 +108,7 @@ def _derived(desk: Desk) -> Any:
 def _policy(desk: Desk) -> Any:
     draft = desk.draft
     cards = [_preset(draft, name) for name in presets()]
-    exceptions = [tags.li(f"{name}: {reason}") for name, reason in draft.policy.exceptions.items()]
+    exceptions = [tags.li(f"{name.replace('_', ' ')}: {reason}") for name, reason in draft.policy.exceptions.items()]
     listed = tags.div(tags.h3("Exceptions"), tags.ul(*exceptions)) if exceptions else None
     return parts.card(
         "What counts as safe?",
