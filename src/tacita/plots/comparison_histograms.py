@@ -62,10 +62,12 @@ def comparison_histograms(result: Any, *, width: int | None = None, height: int 
 def bar_layers(here: frame.Frame, title: str, alone: bool, *, log: bool = False) -> list[Any]:
     """Grey bars for other pairs, and the outline of the true links over them; `log`: z or t on a log scale."""
     ends = [float(frame.numbers(here, "low").min()), float(frame.numbers(here, "high").max())]
+    # On a log scale powers of ten alone: ticks between them crowd a small panel.
+    powers = [10.0**power for power in range(-9, 10) if ends[0] <= 10.0**power <= ends[1]]
     across: dict[str, Any] = {
         "title": title if alone else None,
         "scale": alt.Scale(domain=ends, nice=False, type="log" if log else "linear"),
-        "axis": alt.Axis(format=".3~g", tickCount=3 if log else 4),
+        "axis": alt.Axis(format=".3~g", **({"values": powers} if log else {"tickCount": 4})),
     }
     upwards: dict[str, Any] = {"title": "share" if alone else None, "axis": alt.Axis(format="%", tickCount=3)}
     grey = (
