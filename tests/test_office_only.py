@@ -8,8 +8,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import tacita as tc
+from tacita.cli import app
 from tacita.plots.internal.note import for_internal_use
 
 Run = Callable[..., tuple[int, str, str]]
@@ -18,12 +20,13 @@ INPUTS = {"survey.csv", "survey.parquet", "scenario.toml", "policy.toml", "plan.
 """What the demo starts from: the survey, and what is declared of it."""
 
 
-@pytest.fixture
-def demo(run: Run, tmp_path: Path) -> Path:
-    code, out, err = run("demo", "--households", 300, "--out", tmp_path / "demo")
-    assert (code, err) == (0, "")
-    assert "Checklist before publication" in out
-    return tmp_path / "demo"
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("office") / "demo"
+    done = CliRunner().invoke(app, ["demo", "--households", "300", "--out", str(out)])
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "Checklist before publication" in done.stdout
+    return out
 
 
 def marked(path: Path) -> bool:

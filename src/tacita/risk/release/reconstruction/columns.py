@@ -161,6 +161,8 @@ def _trusted_values(found: Tally, protected: Protected, tried: int) -> Bools:
     """
     hits, total = found.confirmed, found.guessed
     good = (hits > 0) & (hits >= HIT_RATE * total)
+    if not good.any():
+        return good[found.top]
     level = LEVEL / (max(tried, 1) * max(int((total > 0).sum()), 1))
     good[good] = tail(hits[good], total[good], protected.shares[good]) <= level
     return good[found.top]

@@ -61,10 +61,11 @@ def _copy_leak(files: Files, protected: Protected, view: View) -> Leak | None:
 
 def _as_protected_codes(texts: Sequence[object], codes: Ints, protected: Protected) -> Ints:
     """Values of another column in the codes of the protected variable, 0 where it has no such value."""
-    different, inverse = np.unique(codes, return_inverse=True)
-    values = (texts[code] for code in different.tolist())
-    known = [0 if value is None else protected.code_of.get(plain_value(value), 0) for value in values]
-    return np.array(known, dtype=np.int64)[inverse]
+    own = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int64)
+    for code in np.flatnonzero(np.bincount(codes)).tolist():
+        if texts[code] is not None:
+            own[code] = protected.code_of.get(plain_value(texts[code]), 0)
+    return own[codes]
 
 
 def _is_copy(protected: Protected, guess: Ints, covered: Bools, right: Bools) -> bool:

@@ -81,11 +81,16 @@ def tail(hits: Any, tries: Any, rate: Any) -> Floats:
     return found
 
 
+def tail_of_one(hits: int, tries: int, rate: float) -> float:
+    """The same for one number of hits."""
+    return float(betainc(hits, tries - hits + 1, rate)) if hits > 0 and tries > 0 else 1.0
+
+
 def is_trusted(hits: int, tries: int, base: float, tried: int) -> bool:
     """Whether an intruder would trust a rule: right for at least 90 % and significantly more than the base rate."""
     if tries == 0 or hits < HIT_RATE * tries:
         return False
-    return bool(tail(hits, tries, base) <= LEVEL / max(tried, 1))
+    return tail_of_one(hits, tries, base) <= LEVEL / max(tried, 1)
 
 
 def is_justified(right: int, covered: int, chance: float, tried: int = 1, few: bool = True) -> bool:
@@ -96,7 +101,7 @@ def is_justified(right: int, covered: int, chance: float, tried: int = 1, few: b
     if covered == 0 or right <= chance * covered:
         return False
     halfway = few and 2 * right >= (1 + chance) * covered
-    return halfway or bool(tail(right, covered, chance) <= LEVEL / max(tried, 1))
+    return halfway or tail_of_one(right, covered, chance) <= LEVEL / max(tried, 1)
 
 
 def judged_codes(
