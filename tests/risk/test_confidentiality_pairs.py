@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import ks_2samp, norm
+from scipy.stats import ks_2samp
 
 import tacita as tc
 from tacita.risk.confidentiality_plot.result import Confidentiality
@@ -140,7 +140,13 @@ def test_densities_and_tau_from_the_definition() -> None:
     bandwidth = 0.9 * min(np.std(own, ddof=1), (third - first) / 1.34) * 200**-0.2
 
     grid = np.linspace(others.min(), others.max(), 600)
-    m, u = (norm.pdf((grid[:, None] - each) / bandwidth).mean(axis=1) for each in (own, others))
+
+    def density(at: Floats, values: Floats) -> Floats:
+        """The mean of Gaussian kernels; SciPy's own would take several times as long."""
+        apart = (at[:, None] - values) / bandwidth
+        return np.asarray(np.exp(-apart * apart / 2).mean(axis=1) / (bandwidth * np.sqrt(2 * np.pi)))
+
+    m, u = density(grid, own), density(grid, others)
 
     def t(at: Floats) -> Floats:
         return np.asarray(np.interp(at, grid, m / u))
@@ -150,9 +156,9 @@ def test_densities_and_tau_from_the_definition() -> None:
     assert found.rows()[0].likely_links == pytest.approx(inside, abs=1)
     # The curves of the figure are the same densities, over the whole range.
     curves = ratio.curves
-    for density, values in ((curves.m, own), (curves.u, others)):
-        expected = norm.pdf((curves.log_z[:, None] - values) / bandwidth).mean(axis=1) / bandwidth
-        assert np.abs(density - expected).max() < 0.01 * expected.max()
+    for found_density, values in ((curves.m, own), (curves.u, others)):
+        expected = density(curves.log_z, values)
+        assert np.abs(found_density - expected).max() < 0.01 * expected.max()
 
 
 def test_by_hand() -> None:
