@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import tacita as tc
-from tacita.risk.population.latent import forecasts
+from tacita import threads
 from tacita.risk.population.latent.cells import applies
 from tacita.risk.population.latent.fit import LatentModel, latent_model
 
@@ -93,7 +93,7 @@ def test_records_in_another_order_have_the_same_risk(rule: str) -> None:
 def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     table = sample(400)
     usual = latent_model(table, scenario())
-    monkeypatch.setattr(forecasts.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(threads.os, "cpu_count", lambda: 1)
     alone = latent_model(table, scenario())
     np.testing.assert_array_equal(usual.risk, alone.risk)
     assert usual.interval() == alone.interval()
