@@ -2,6 +2,7 @@
 
 `python -m benchmarks.accuracy_page FOLDER` puts each table between its marks on the page. A case is shown with all
 samples of it that both the usual and the latent model were tried on; how many these are is said in the first table.
+What the folder does not hold stays as it stands on the page: other cases, other models, groups it has a part of.
 """
 
 from __future__ import annotations
@@ -197,14 +198,47 @@ def markdown(rows: Table) -> str:
     return "\n".join([lines[0], rule, *lines[1:]])
 
 
+def standing(text: str) -> Table:
+    """A table in Markdown read again.
+
+    >>> standing(markdown([("case", "BF", "LL"), ("a", "1", "")]))
+    [('case', 'BF', 'LL'), ('a', '1', '')]
+    """
+    lines = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| ---")]
+    return [tuple(cell.strip() for cell in line.strip()[1:-1].split("|")) for line in lines]
+
+
+def merged(fresh: Table, old: Table) -> Table:
+    """Fresh rows in place of old ones of the same name, with what only the old ones have.
+
+    A fresh row about fewer cases than the old one, such as a group that was begun, gives way to it.
+
+    >>> merged([("case", "BF", "LL"), ("a", "2", "")], [("case", "BF", "LL"), ("a", "1", "7"), ("b", "3", "")])
+    [('case', 'BF', 'LL'), ('a', '2', '7'), ('b', '3', '')]
+    """
+    if not old or old[0] != fresh[0]:
+        return fresh
+    by_name = {row[0]: row for row in fresh}
+    counted = "cases" in fresh[0]
+
+    def one(row: tuple[str, ...]) -> tuple[str, ...]:
+        new = by_name.pop(row[0], row)
+        if counted and row is not old[0] and int(new[1]) < int(row[1]):
+            return row
+        return tuple(here or before for here, before in zip(new, row, strict=True))
+
+    return [*map(one, old), *by_name.values()]
+
+
 def main() -> None:
     """Write the tables into the page."""
     done = kept(Path(sys.argv[1]))
     text = PAGE.read_text(encoding="utf-8")
     for name, table in TABLES.items():
-        mark = re.compile(rf"(<!-- accuracy: {name} -->\n).*?(\n<!-- end of table -->)", re.DOTALL)
-        rows = table(done)
-        text, found = mark.subn(lambda match, rows=rows: f"{match[1]}\n{markdown(rows)}\n{match[2]}", text)
+        mark = re.compile(rf"(<!-- accuracy: {name} -->\n)(.*?)(\n<!-- end of table -->)", re.DOTALL)
+        there = mark.search(text)
+        rows = merged(table(done), standing(there[2] if there else ""))
+        text, found = mark.subn(lambda match, rows=rows: f"{match[1]}\n{markdown(rows)}\n{match[3]}", text)
         print(f"{name}: {len(rows) - 1} rows" if found else f"{name}: no such mark on the page")
     PAGE.write_text(text, encoding="utf-8")
 
