@@ -21,7 +21,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 import tacita as tc
-from tacita.cli.demo_plans import demo_plans
+from tacita.cli.demo_plans import demo_plan, demo_plans
 
 FIGURES = Path(__file__).resolve().parent / "figures"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -99,12 +99,13 @@ def add_step(page: Any, kind: str, way: str, variables: tuple[str, ...], fields:
     for name in variables:
         page.click(f"fieldset:has(legend:text('variables')) .chip:has(input[value='{name}'])")
     for name, value in fields.items():
-        page.fill(f"form[data-act=add_step] [name={name}]", value)
+        field = page.locator(f"form[data-act=add_step] [name={name}]")
+        (field.select_option if field.evaluate("each => each.tagName") == "SELECT" else field.fill)(value)
     page.click("text=Add the step")
     settle(page)
 
 
-FIRMS = (("noise", "", ("employees", "turnover", "exports", "rd_expenditure"), {"amount": "0.3"}),)
+FIRMS = (("noise", "", ("turnover", "exports"), {"amount": "0.2", "method": "multiplicative"}),)
 """The step in the picture of the confidentiality plot."""
 
 
@@ -146,23 +147,30 @@ class Camera:
         page.screenshot(path=str(self.folder / f"app_{name}.png"))
 
 
-def scenario(page: Any, *keys: str) -> None:
-    """Accept what is suggested, with these as keys or not as keys besides."""
+def scenario(page: Any, *other: str) -> None:
+    """Accept the roles that are suggested but these, as "size: key"."""
     page.click("#tab-scenario")
     page.click("text=Accept all")
     page.wait_for_selector("#standing dl")
-    for name in keys:
-        page.click(f"button[title='{name}: key']")
+    for name in other:
+        page.click(f"button[title='{name}']")
     settle(page)
 
 
-def take_app(camera: Camera, people: Path, firms: Path) -> None:
-    """The pages of the app, with three steps done; the page Compare of a business survey."""
+def safe_work(folder: Path) -> Path:
+    """A project whose plan makes the demo survey safe, as the demo writes it."""
+    survey = tc.household_survey(6000, seed=1)
+    tc.write(survey.data, folder / "people.parquet")
+    return tc.Project(data="people.parquet", scenario=survey.scenario, plan=demo_plan()).save(folder / "people.toml")
+
+
+def take_app(camera: Camera, people: Path, firms: Path, safe: Path) -> None:
+    """The pages of the app: three steps on a household survey, a safe release, the plot of a business survey."""
     with camera.window(people) as page:
         page.click("#b-choose-variable-age")
         settle(page)
         camera.take(page, "data")
-        scenario(page, "size", "marital", "education")
+        scenario(page, "size: key", "marital: key", "education: key")
         camera.take(page, "scenario")
         page.click("#tab-risk")
         settle(page)
@@ -171,11 +179,16 @@ def take_app(camera: Camera, people: Path, firms: Path) -> None:
         for step in STEPS:
             add_step(page, *step)
         camera.take(page, "protect")
+    with camera.window(safe) as page:
         page.click("#tab-release")
+        page.wait_for_selector("#standing dl")
+        settle(page)
+        page.click("form[data-act=make] button[type=submit]")
+        page.wait_for_selector("#made")
         settle(page)
         camera.take(page, "release")
     with camera.window(firms) as page:
-        scenario(page)
+        scenario(page, "innovation: sensitive", "employees: numeric key", "rd_expenditure: numeric key")
         page.click("#tab-protect")
         for step in FIRMS:
             add_step(page, *step)
@@ -200,8 +213,9 @@ def main() -> None:
         people, firms = Path(folder) / "survey.sav", Path(folder) / "firms.sav"
         if given.what != "report":
             tc.write(tc.household_survey(1500, population=150_000, seed=1).data, people)
-            tc.write(tc.business_survey(exporters=True, seed=1).data, firms)
-            take_app(Camera(browser, given.colours or "light", given.to), people, firms)
+            business = tc.business_survey(exporters=True).data
+            tc.write(business.take((business.table["industry"] == "28").arg_true().to_numpy()), firms)
+            take_app(Camera(browser, given.colours or "light", given.to), people, firms, safe_work(Path(folder)))
         pages = {} if given.what == "app" else editions(Path(folder))
         for name, (edition, chapter, colours) in SHOTS.items() if pages else ():
             take(browser, pages[edition], chapter, given.colours or colours, given.to / f"{name}.png")

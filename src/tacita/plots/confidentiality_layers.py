@@ -26,6 +26,8 @@ SHAPES = ("circle", "cross", "square", "square")
 SIZES = (16, 26, 50, 90)
 FILLED = (0.0, 1.0, 0.0, 1.0)
 """How much of the colour is inside a mark."""
+LETTER, BESIDE = 6.4, 22.0
+"""Room for a letter of the key to the marks in the widest of the usual fonts, and for a mark."""
 STEPS = 1000
 """Heights are rounded to so many steps of the axis."""
 PLAIN = ("record", "stratum", "neighbours", "mark", "unsafe", "rank")
@@ -169,14 +171,25 @@ def _marks(points: frame.Frame, x: Any, y: Any, hover: list[Any]) -> Any:
 
 
 def key_to_marks(width: int) -> Any:
-    """One line below the plot: what each mark stands for, and the two colours."""
-    at = np.array([0.01, 0.12, 0.405, 0.64]) * width
+    """Two lines below the plot: what each mark stands for, and the two colours."""
+    room = np.array([LETTER * len(mark) + BESIDE for mark in MARKS])
+    at = BESIDE / 3 + np.concatenate([[0.0], np.cumsum(room)[:-1]]) * min(1.0, width / room.sum())
     rows = frame.table({"mark": list(MARKS), "at": at})
     place = alt.X("at:Q", scale=alt.Scale(domain=[0, width], nice=False), axis=None)
-    marks = alt.Chart(rows).mark_point(strokeWidth=1, opacity=1).encode(x=place, **_look(list(MARKS)))
-    texts = alt.Chart(rows).mark_text(align="left", dx=9, fontSize=11, color=INK).encode(x=place, text="mark:N")
+    upper, lower = alt.value(7), alt.value(25)
+    marks = alt.Chart(rows).mark_point(strokeWidth=1, opacity=1).encode(x=place, y=upper, **_look(list(MARKS)))
+    texts = _texts(rows, place, upper, "mark:N")
     marks = marks.encode(stroke=alt.value(INK), fill=alt.value(INK))
-    colours = frame.table({"at": np.array([0.83, 0.93]) * width, "colour": [UNSAFE, SAFE], "word": ["unsafe", "safe"]})
-    spots = alt.Chart(colours).mark_square(size=90, opacity=1).encode(x=place, color=alt.Color("colour:N", scale=None))
-    words = alt.Chart(colours).mark_text(align="left", dx=9, fontSize=11, color=INK).encode(x=place, text="word:N")
-    return alt.layer(marks, texts, spots, words).properties(width=width, height=18)
+    far = BESIDE / 3 + LETTER * len("unsafe") + BESIDE
+    colours = frame.table({"at": [BESIDE / 3, far], "colour": [UNSAFE, SAFE], "word": ["unsafe", "safe"]})
+    spots = (
+        alt.Chart(colours)
+        .mark_square(size=90, opacity=1)
+        .encode(x=place, y=lower, color=alt.Color("colour:N", scale=None))
+    )
+    words = _texts(colours, place, lower, "word:N")
+    return alt.layer(marks, texts, spots, words).properties(width=width, height=34)
+
+
+def _texts(rows: frame.Frame, x: Any, y: Any, words: str) -> Any:
+    return alt.Chart(rows).mark_text(align="left", dx=9, fontSize=11, color=INK).encode(x=x, y=y, text=words)

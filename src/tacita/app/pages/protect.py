@@ -77,7 +77,7 @@ def _entry(desk: Desk, at: int) -> Any:
     draft = desk.draft
     entry = draft.entries[at]
     before = tuple(each.step for each in draft.entries[: at + 1] if each.on)
-    label = entry.step.label
+    label = called(entry.step)
     failed = desk.failure(before) if entry.on else ""
     state = desk.known("state:" + draft.key(before)) if entry.on else None
     said = _done(state.changes[-1], at) if state is not None else ("" if not entry.on else "to be done")
@@ -112,6 +112,11 @@ def _entry(desk: Desk, at: int) -> Any:
         tags.p(failed, class_="error") if failed else tags.div(said, class_="quiet done"),
         class_="" if entry.on else "off",
     )
+
+
+def called(step: Step) -> str:
+    """What a step is called on the pages: its label, with its kind in words."""
+    return step.label.replace(step.kind(), step.kind().replace("_", " "), 1)
 
 
 def _done(done: Changes, at: int) -> Any:
@@ -238,7 +243,7 @@ def _trail(desk: Desk) -> Any:
     rows: list[tuple[Any, ...]] = []
     drawn: list[dict[str, Any]] = []
     for count in range(len(draft.steps) + 1):
-        name = "original" if count == 0 else draft.steps[count - 1].label
+        name = "original" if count == 0 else called(draft.steps[count - 1])
         stands = desk.standing(draft.steps[:count])
         if stands is None:
             rows.append((f"{count}. {name}", "…", *("…",) * 4))

@@ -18,7 +18,7 @@ from tacita.policy import Policy
 from tacita.release.release import Release
 from tacita.reports.internal import limit_meaning
 from tacita.reports.parts import first_upper
-from tacita.result import Verdict, number, percent
+from tacita.result import Table, Verdict, number, percent
 from tacita.risk.identity.reidentification import ThresholdCurve
 
 MOST_POINTS = 120
@@ -62,9 +62,15 @@ def _profile(desk: Desk, release: Release) -> Any:
         "Who is at risk?",
         tags.div(choose, class_="row"),
         tags.div(said, tags.div(drawn), class_="two"),
-        *(parts.table_of(each, fold=each.title or "Figures") for each in profile.tables()),
+        *(parts.table_of(each, fold=_title(each)) for each in profile.tables()),
         cautions,
     )
+
+
+def _title(table: Table) -> str:
+    """What a table is called; one without a title by what stands first in it."""
+    first = str(table.rows[0][0]) if table.rows else "Figures"
+    return table.title or first_upper(table.columns[0] or first)
 
 
 def _histogram(desk: Desk, profile: Any) -> Task:
