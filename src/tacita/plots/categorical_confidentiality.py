@@ -181,7 +181,8 @@ def _subtitle(result: Any, shown: Extent, found: frame.Frame) -> list[str]:
     darkest = int(frame.numbers(found, "records").max(initial=0.0))
     notes = [f"red: unsafe; blue: safe; the darker the more records, up to {darkest:,} in a cell"]
     notes += [f"{far:,} changed further than the axis shows, drawn at its top"] if far else []
-    lost = ", ".join(each.variable for each in result.changes)
+    measured = [each.variable for each in result.changes]
+    lost = "these keys" if measured == list(result.keys) else ", ".join(measured)
     return [
         f"{unsafe:,} of {n:,} records in the unsafe zone (k = {result.limits.k}); keys: {', '.join(result.keys)}",
         f"information loss: mean over {lost} of how far the value was changed (0 not, 1 as far as can be)",

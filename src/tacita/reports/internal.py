@@ -90,7 +90,8 @@ def _listed(value: Any) -> str:
 def checklist_chapter(checklist: Any) -> Chapter:
     """What to look at before publication."""
     rows = tuple(
-        Row(STATES[item.state], item.name, first_upper(item.found), first_upper(item.way_out)) for item in checklist
+        Row(STATES[item.state], first_upper(item.name), first_upper(item.found), first_upper(item.way_out))
+        for item in checklist
     )
     return Chapter(
         "Checklist before publication", (Part("", text=(checklist.headline.partition(": ")[2],), rows=rows),)
@@ -127,10 +128,14 @@ def _with_meanings(compared: Any, kind: str) -> tuple[Table, ...]:
     if len(compared.releases) > 1:
         return tuple(titled(table, "") for table in compared.first_screen() if table.title == wanted)
     blocks = [block for part in compared.blocks() for block in part if block.title == wanted]
-    heads = ("", "original", compared.releases[0].name, "what it means")
-    return tuple(
-        Table(heads, tuple((each.words, *each.cells, each.meaning) for each in block.lines)) for block in blocks
-    )
+    return tuple(_explained(block.lines, compared.releases[0].name) for block in blocks)
+
+
+def _explained(lines: Any, release: str) -> Table:
+    """Figures of one release with what each means; without a column of the original where it has none."""
+    first = 0 if any(line.cells[0] is not None for line in lines) else 1
+    rows = tuple((first_upper(line.words), *line.cells[first:], first_upper(line.meaning)) for line in lines)
+    return Table(("", *("original", release)[first:], "what it means"), rows)
 
 
 def _stands_here(name: str) -> bool:
