@@ -86,6 +86,7 @@ def settle(page: Any) -> None:
         page.wait_for_timeout(500)
         page.wait_for_function(
             "() => !document.body.dataset.waiting && !document.querySelector('#working progress, .waiting')"
+            " && !/Measuring/.test(document.querySelector('#standing').innerText)"
         )
 
 
