@@ -30,6 +30,7 @@ LAYERS = [
         "limit",
         "progress",
         "random",
+        "repeats",
         "compile_cache",
         "compiled",
         "stopping",
@@ -78,7 +79,7 @@ ONLY_THERE = {
 
 BY_NAME = {
     "": "the public names, loaded when first used",
-    "measures": "measures by name",
+    "measures": "measures by name, and what makes distinct keys of large files",
     "protect.steps": "steps by name",
     "result": "a result's figure",
     "compiled": "Numba, and its cache",

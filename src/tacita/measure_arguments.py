@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tacita import check
 from tacita.check import TacitaError
+from tacita.data import Data
+from tacita.data.large_data import LargeData
 from tacita.parameters import REQUIRED, parameters_of
 
 
@@ -48,3 +50,22 @@ def own_options(function: Callable[..., Any], options: Mapping[str, Any]) -> dic
     passes_on = any(each.kind is each.VAR_KEYWORD for each in inspect.signature(function).parameters.values())
     known = {each.name for each in parameters_of(function)}
     return {name: value for name, value in options.items() if name != "progress" and (name in known or not passes_on)}
+
+
+def check_by_key(own: Any, files: Iterable[Any]) -> None:
+    """Distinct keys that stand for many records are no records: who measures those by themselves must not get them."""
+    if not own.by_key and any(_on_engine(each) for each in files):
+        raise TacitaError(f"{own.name} {needs_records(own)}")
+
+
+def _on_engine(file: Any) -> bool:
+    return isinstance(file, LargeData) or (isinstance(file, Data) and file.condensed is not None)
+
+
+def needs_records(own: Any) -> str:
+    """That a measure needs all records in memory, and which is the nearest that does not."""
+    nearest = "the measures of keys, as k_anonymity, individual_risk and suda, do not need them"
+    if own.files == 2:
+        near = "external_risk and reconstruction" if own.kind == "risk" else "value_loss, distribution_loss, table_loss"
+        nearest = f"{near} do not need them"
+    return f"needs all records in memory; assess a sample of the records with it, or leave it out: {nearest}."

@@ -11,8 +11,8 @@ import difflib
 import functools
 import importlib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, cast
@@ -20,10 +20,11 @@ from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, cast
 from tacita import check
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.data.large_data import LargeData
 from tacita.limit import Limit
 from tacita.limit import at_least as at_least
 from tacita.limit import at_most as at_most
-from tacita.measure_arguments import check_required, in_place, own_options
+from tacita.measure_arguments import check_by_key, check_required, in_place, own_options
 from tacita.parameters import Parameter, checked_options, parameter_table, parameters_of
 from tacita.progress import checked_progress
 from tacita.result import Result
@@ -189,6 +190,8 @@ class Measure:
     """What it measures: what an intruder gains, or what a researcher loses."""
     by_key: bool = False
     """Whether all it needs is the distinct keys with what they stand for, so that it measures files on an engine."""
+    weights_by_record: bool = False
+    """Whether it needs the weight of each record there, not only their sums by key."""
     work: Callable[..., Work | None] | None = None
     """How long it takes on some files, under a scenario and with options, where that can be long."""
 
@@ -249,6 +252,7 @@ def measure(
     seed_matters: bool = True,
     kind: Literal["risk", "loss"] = "risk",
     by_key: bool = False,
+    weights_by_record: bool = False,
     work: Callable[..., Work | None] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare a measure beside its function: `@measure(needs="sensitive", limit=at_least("smallest", "..."))`.
@@ -285,6 +289,7 @@ def measure(
             seed_matters,
             kind,
             by_key,
+            weights_by_record,
             work,
         )
         measured.measure = own  # type: ignore[attr-defined]
@@ -304,6 +309,8 @@ def _called(own: Measure, function: Callable[..., Any], args: tuple[Any, ...], o
     args, options = in_place(function, own.files, args, options)
     check_by_key(own, args)
     progress = checked_progress(options.pop("progress", None))
+    if any(isinstance(each, LargeData) for each in args[: own.files]):
+        return _of_large_files(own, args, options, progress)
     chosen = options | checked_options(function, own_options(function, options))
     check_required(function, chosen)
     prepared = _prepared_arguments(own.files, args)
@@ -316,13 +323,16 @@ def _called(own: Measure, function: Callable[..., Any], args: tuple[Any, ...], o
     return result
 
 
-def check_by_key(own: Measure, files: Iterable[Any]) -> None:
-    """Distinct keys that stand for many records are no records: who measures those by themselves must not get them."""
-    if not own.by_key and any(isinstance(each, Data) and each.condensed is not None for each in files):
-        raise TacitaError(
-            f"{own.name} needs all records in memory; assess a sample of the records with it, or leave it out: the "
-            f"measures of keys, as k_anonymity, individual_risk and suda, do not need them."
-        )
+def _of_large_files(own: Measure, args: tuple[Any, ...], options: dict[str, Any], progress: Any) -> Any:
+    """What a measure gives for files on an engine: measured on their distinct keys, which are in memory."""
+    keys = importlib.import_module("tacita.keys.large_files")
+    # Of a loss `unit` is what changes are measured in; of an attack it says which records are the same.
+    unit = options.pop("unit", None) if own.files == 2 and own.kind == "risk" else None
+    found = keys.measured_in_memory(args[: own.files], checked(args[own.files]), options, unit, own.weights_by_record)
+    result = own.function(*found.files, found.scenario, **options, progress=progress)
+    if found.left_out and "cautions" in getattr(result, "__dataclass_fields__", {}):
+        return replace(result, cautions=(*result.cautions, keys.left_out_caution(found.left_out)))
+    return result
 
 
 def _prepared_arguments(files: int, args: tuple[Any, ...]) -> tuple[Any, ...]:

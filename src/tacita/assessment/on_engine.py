@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from tacita import check, frame
+from tacita import frame
 from tacita.assessment.households_on_engine import HouseholdsOnEngine
+from tacita.assessment.original import with_original_sums
 from tacita.assessment.profile import RiskProfile
+from tacita.assessment.undeclared_on_engine import undeclared_on_engine
 from tacita.assessment.whole import Context, profile_of
 from tacita.check import TacitaError
+from tacita.data import Data
 from tacita.data.large_data import LargeData
-from tacita.keys.condensed import apart, condensed
+from tacita.keys.condensed_pair import condensed_pair
+from tacita.keys.large_files import (
+    check_pair,
+    check_supported,
+    distinct_keys,
+    grouped_variables,
+    left_out_caution,
+    needs_weights,
+)
+from tacita.measures import find, measure_names
 from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, part
-from tacita.risk.population.latent.cells import applies
 from tacita.scenario import Scenario, checked, restricted, with_codes
 
-MOST_VALUES = 1000
-"""A sensitive variable with more different values is a number: its groups would be as many as records."""
-BY_RECORD = ("loglinear_risk", "latent_class_risk", "model_check")
-"""Measures that need the weight of each record, not only their sums by key."""
+PLAIN = "benedetti_franconi"
+"""The model of F that needs nothing but f and the sum of weights of each key."""
+LEFT_OUT = (
+    "has too many different values to be measured on an engine: what its groups give away was not measured; recode it "
+    "into classes, or assess a sample in memory."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,95 +96,94 @@ def assess_on_engine(
     measures: Any,
     memory: int | str | None,
     progress: Progress,
+    unit: str | None = None,
 ) -> LargeProfile:
-    """The risk profile of large data; the key table leaves the engine only if it fits the memory budget."""
-    for name, given in two.items():
-        if given is not None:
-            raise TacitaError(
-                f"{name}=... needs all records in memory; assess a sample of the records with it, or each file alone."
-            )
-    limits, asked = checked_policy(policy), checked(scenario)
-    model = model or PLAIN
-    scenario = replace(asked, model=model)
+    """The risk profile of large data; the key table leaves the engine only if it fits the memory budget.
+
+    `two` holds the original that the data are a release of, and the register; `unit` names the column that says which
+    records are the same.
+    """
+    if two.get("register") is not None:
+        raise TacitaError(
+            "register=... needs all records in memory; assess a sample of the records with it, or each file alone."
+        )
+    limits, scenario = checked_policy(policy), checked(scenario)
     large = LargeData.of(data, memory=memory)
-    check_supported(scenario, large)
     how = {"model": model, "method": method, "quantile": None if quantile is False else quantile, "register": None}
-    names, left_out = _names(large, scenario)
-    if scenario.weight is not None and _needs_weights(scenario, model, measures, limits):
-        names = list(dict.fromkeys([*names, scenario.weight]))
-    rows = condensed(large, names, scenario.weight, progress=part(progress, 0.0, 0.4))
-    rows = with_codes(rows, scenario)
-    if scenario.missing.name == "no_match":
-        rows = apart(rows, scenario.all_keys, large.memory)
+    by_record = _needs_weights(measures, limits)
+    show = part(progress, 0.0, 0.4)
+    before, unseen = None, tuple[str, ...]()
+    if two.get("original") is None:
+        rows, names, left_out = distinct_keys(large, scenario, by_record, show)
+    else:
+        with opened(two["original"], large, memory) as first:
+            before, rows, names, unseen = _beside(first, large, scenario, unit, by_record, show)
+        left_out = [name for name in unseen if name in _judged(scenario)]
     known = restricted(scenario, rows.columns)
     assert known is not None
     known.check_against(rows)
     households = None
-    if scenario.household is not None and scenario.keys:
+    if scenario.household in large.columns and scenario.keys:
         households = HouseholdsOnEngine(large, scenario, tuple(names), rows, part(progress, 0.7, 0.9))
-    context = Context(rows.remembering(), known, limits, None, None, how, households)
+    context = Context(rows.remembering(), known, limits, None, before, how, households, frozenset(left_out))
     profile = profile_of(context, measures, None, known, part(progress, 0.4, 0.7))
-    other = (OTHER_MODEL,) if asked.model != model and applies(profile.main.table) else ()
-    cautions = (*profile.cautions, *other, *(f"{each!r} {LEFT_OUT}" for each in left_out))
+    looked_at = undeclared_on_engine(large, scenario)
+    cautions = (*profile.cautions, *looked_at, *(f"{each!r} {LEFT_OUT}" for each in left_out))
+    others = [name for name in unseen if name not in scenario.roles or name == scenario.weight]
+    cautions += (left_out_caution(others),) if others else ()
     found = {name: getattr(profile, name) for name in RiskProfile.__dataclass_fields__ if name != "figure"}
     found |= {"scenario": scenario, "cautions": cautions}
     progress(1.0, "done")
     return LargeProfile(**found, large=large, names=tuple(names), rows=rows, households=households)
 
 
-PLAIN = "benedetti_franconi"
-OTHER_MODEL = (
-    "F is estimated from f and the weights of each key alone (Benedetti and Franconi), which puts the risk of rare "
-    "keys too low: the latent model needs the weight of every record, measured here if asked for, model='latent'."
-)
-LEFT_OUT = (
-    "has too many different values to be measured on an engine: what its groups give away was not measured; recode it "
-    "into classes, or assess a sample in memory."
-)
+def _judged(scenario: Scenario) -> frozenset[str]:
+    """Variables of the scenario that something is measured of: neither identifiers nor the weight."""
+    return frozenset(scenario.roles) - {scenario.household, scenario.person, scenario.weight, *scenario.identifiers}
 
 
-def check_supported(scenario: Scenario, large: LargeData) -> None:
-    """Every variable of the scenario is in the file, and nothing of it needs all records in memory."""
-    _check_columns(scenario, large)
-    if scenario.person is not None and _repeated(scenario.person, large):
-        raise TacitaError(
-            "units with several records (person=...) are counted in memory only; write one record per unit first, or "
-            "assess without person, which counts records and makes risks too low."
-        )
-    if not scenario.sets:
-        raise TacitaError(
-            "numeric keys need all records in memory; assess a sample of them, or recode them into classes as keys."
-        )
+class Beside(NamedTuple):
+    """An original and its release in memory, each row the same records of both."""
+
+    original: Data
+    released: Data
+    names: list[str]
+    """The variables that measures of the release go by."""
+    left_out: tuple[str, ...]
+    """Variables of the files that are not in them."""
 
 
-def _repeated(name: str, large: LargeData) -> bool:
-    """Whether a unit has several records; one without an identifier is a unit of its own."""
-    unit = large.table[name]
-    found = large.database.collect(large.table.aggregate(units=unit.nunique(), records=unit.count()))
-    counts = found.to_pylist()[0]
-    return int(counts["units"]) < int(counts["records"])
+@contextmanager
+def opened(given: Any, beside: LargeData, memory: int | str | None) -> Iterator[LargeData]:
+    """A file on an engine of the same kind as another one; closed again if it was opened here."""
+    if isinstance(given, LargeData):
+        yield given
+        return
+    engine = beside.database.name.lower() if isinstance(given, str | os.PathLike) else None
+    with LargeData.of(given, memory=memory, engine=engine) as large:
+        yield large
 
 
-def _check_columns(scenario: Scenario, large: LargeData) -> None:
-    """Every variable of the scenario is in the file."""
-    for name in ("all_keys", "household_variables", "strata", "sensitive", "numeric_keys", "identifiers"):
-        check.columns_exist("keys" if name == "all_keys" else name, getattr(scenario, name), large.columns)
-    for name in ("weight", "household", "person"):
-        if getattr(scenario, name) is not None:
-            check.columns_exist(name, (getattr(scenario, name),), large.columns)
+def _beside(
+    original: LargeData,
+    released: LargeData,
+    scenario: Scenario,
+    unit: str | None,
+    by_record: bool,
+    progress: Progress,
+) -> Beside:
+    """The rows of an original and of its release."""
+    check_supported(scenario, released)
+    check_pair(scenario)
+    weight = (scenario.weight,) if scenario.weight and (by_record or needs_weights(scenario)) else ()
+    pair = condensed_pair(original, released, scenario, unit=unit, also=weight, progress=progress)
+    first = with_codes(pair.original, scenario)
+    second = with_original_sums(with_codes(pair.released, scenario), first, scenario)
+    names = list(dict.fromkeys([*grouped_variables(released, scenario)[0], *weight]))
+    return Beside(first, second.released_from(first), names, pair.left_out)
 
 
-def _names(large: LargeData, scenario: Scenario) -> tuple[list[str], list[str]]:
-    """What the records are grouped by: keys and sensitive categories; and sensitive variables that are left out."""
-    names, left_out = list(scenario.all_keys), list[str]()
-    for name in (each for each in scenario.sensitive if each not in names):
-        values = large.database.collect(large.table.aggregate(n=large.table[name].approx_nunique()))["n"][0].as_py()
-        (left_out if values > MOST_VALUES else names).append(name)
-    return names, left_out
-
-
-def _needs_weights(scenario: Scenario, model: str | None, measures: Any, policy: Policy) -> bool:
-    """Whether weights are needed record by record: sums by key are not enough."""
+def _needs_weights(measures: Any, policy: Policy) -> bool:
+    """Whether some measure needs the weight of each record."""
     asked = {*(measures if not isinstance(measures, str) else (measures,)), *policy.limits}
-    of_records = scenario.attack == "M5" or scenario.missing.name == "no_match" or "all" in asked
-    return of_records or (model or scenario.model) == "latent" or bool(asked.intersection(BY_RECORD))
+    return "all" in asked or any(name in measure_names() and find(name).weights_by_record for name in asked)

@@ -9,6 +9,8 @@ import numpy as np
 from tacita import frame
 from tacita.data import Data
 from tacita.data.data import OriginalWeights
+from tacita.distance.truth import same_unit
+from tacita.keys.source import WEIGHT_BITS, as_float
 from tacita.scenario import Scenario
 
 
@@ -30,6 +32,24 @@ def with_original_weights(data: Data, original: Data, scenario: Scenario) -> Dat
     place = np.minimum(np.searchsorted(original.record[order], data.record), len(order) - 1)
     known = original.record[order][place] == data.record
     return replace(data, original_weights=OriginalWeights(name, np.where(known, weights[order][place], released)))
+
+
+def with_original_sums(data: Data, original: Data, scenario: Scenario) -> Data:
+    """The same for rows of two files that stand for the same records: the sums of weights are those of the original."""
+    name = scenario.weight
+    own, before = data.condensed, original.condensed
+    if name is None or own is None or before is None or before.weights is None or own.weights is None:
+        return data
+    assert own.squares is not None and before.squares is not None
+    place = same_unit(original, data, None)
+    known = place >= 0
+    weights, squares = own.weights.copy(), own.squares.copy()
+    weights[known], squares[known] = before.weights[place[known]], before.squares[place[known]]
+    if np.array_equal(weights, own.weights):
+        return data
+    as_they_were = before._replace(records=own.records, weights=weights, squares=squares)
+    means = as_float(weights, WEIGHT_BITS) / own.records
+    return replace(data, original_weights=OriginalWeights(name, means, condensed=as_they_were))
 
 
 def _in_the_same_order(data: Data, original: Data, weight: str | None) -> bool:

@@ -16,6 +16,7 @@ from tacita.assessment.undeclared_units import undeclared_units
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table
+from tacita.measure_arguments import needs_records
 from tacita.measures import (
     Measure,
     called_for,
@@ -28,6 +29,7 @@ from tacita.measures import (
 )
 from tacita.policy import BY_FREQUENCY, Limited, Policy, void_limits
 from tacita.progress import Progress, no_progress, part
+from tacita.repeats import how_many
 from tacita.result import Result, Verdict
 from tacita.risk.identity.attackers import Attackers
 from tacita.risk.identity.individual_risk import IndividualRisk, risk_of_keys
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 
 CORE = ("k_anonymity", "individual_risk", "reidentification", "household_risk", "attackers")
 """What every assessment has; not measured again, even if asked for."""
+FROM_OUTSIDE = ("external_risk", "total_risk")
+"""Attacks by an intruder with a file of his own: what he knows besides makes them stronger."""
 OF_NUMBERS = ("mixed_uniqueness", "dominance")
 """What is measured unasked where all keys are numeric."""
 NOT_IN_ALL = ("risk_threshold",)
@@ -61,6 +65,8 @@ class Context(NamedTuple):
     """How individual risks are worked out: model, method, quantile, register."""
     households: Callable[[IndividualRisk], HouseholdRisk] | None = None
     """The household risk of individual risks, where records are on an engine and the data are its distinct keys."""
+    left_out: frozenset[str] = frozenset()
+    """Variables of the scenario that are not in the data, since they have too many values for an engine."""
 
     def table(self, keys: tuple[str, ...]) -> KeyTable:
         """The key table of a key set; made once."""
@@ -126,7 +132,7 @@ def profile_of(
         parts += [_key_set_risk(name, key_set, in_told, no_progress) for name, key_set in told.sets.items()]
         not_measured, cautions = (*not_measured, *told.not_assessed), [*cautions, *told.cautions]
     not_measured += () if known is not None else tuple(_not_paired(context, further))
-    not_measured += tuple(_added_records(context))
+    not_measured += (*_added_records(context), *_told_unseen(context, further))
     not_measured += tuple(undeclared_units(data, known_scenario, limits, original))
     cautions += _cautions_of_the_whole(context)
     progress(1.0, "done")
@@ -238,13 +244,27 @@ def _added_records(context: Context) -> Iterator[Verdict]:
     data, original, k = context.data, context.original, context.policy.k
     if original is None or k is None or not context.scenario.sets or not context.shares_records:
         return
-    added = int((~np.isin(data.record, original.record)).sum()) if data.numbers_of_records is not None else 0
+    new = ~np.isin(data.record, original.record)
+    added = how_many(new, data.repeats) if data.numbers_of_records is not None else 0
     if added:
         why = (
             f"{added:,} released records are not in the original: counts of equal keys take them for people; "
             f"assess the release without them"
         )
         yield Verdict("k", k, None, None, why)
+
+
+def _told_unseen(context: Context, further: Mapping[str, Result]) -> Iterator[Verdict]:
+    """A verdict that is not known where an engine looks at some columns only, and others may tell a protected key.
+
+    A limit on cells given back says so itself.
+    """
+    found = further.get("reconstruction")
+    if context.data.condensed is None or found is None or context.policy.given_back is not None:
+        return
+    protected = {each.name for each in getattr(found, "variables", ())}
+    if protected.intersection(context.scenario.all_keys):
+        yield Verdict("given_back", 0, None, None, getattr(found, "not_tried", ""))
 
 
 def _release_alone(data: Data, original: Data | None) -> Iterator[str]:
@@ -258,7 +278,8 @@ def _release_alone(data: Data, original: Data | None) -> Iterator[str]:
 
 def _undeclared_identifiers(data: Data, scenario: Scenario) -> Iterator[str]:
     """Columns without a role that look like direct identifiers."""
-    if set(data.columns) - scenario.roles:
+    # Of a file on an engine its records are looked at there.
+    if data.condensed is None and set(data.columns) - scenario.roles:
         from tacita.data.identifying import undeclared_identifiers
 
         yield from undeclared_identifiers(data, scenario)
@@ -305,6 +326,9 @@ def _further_measures(
         if lacking and name not in asked:
             not_measured += [_not_measured(limited[name], lacking[0])] if name in limited else []
             continue
+        if context.data.condensed is not None and not measure.by_key and name not in asked:
+            not_measured += _needs_records(measure, limited.get(name))
+            continue
         options = measure.measure_options(limited[name].options) if name in limited else {}
         options |= asked.get(name, {})
         if name not in asked and name not in limited:
@@ -314,9 +338,28 @@ def _further_measures(
                 left_out.append(f"{str(reason).removesuffix('.')}: it was left out.")
                 continue
         found[name] = _measured(measure, context, options, show)
+        not_measured += _measured_in_part(name, limited.get(name), context)
     if policy.household_risk is not None and not context.scenario.household and context.households is None:
         not_measured.append(_not_measured(Limited("household_risk", policy.household_risk, {}), "household"))
     return found, tuple(not_measured), [*left_out, *(each for result in found.values() for each in result.cautions)]
+
+
+def _measured_in_part(name: str, limited: Limited | None, context: Context) -> Iterator[Verdict]:
+    """That a limit on attacks from outside is not assessed where an intruder knows more than an engine compares."""
+    unseen = sorted(context.left_out)
+    if limited is not None and unseen and name in FROM_OUTSIDE:
+        why = (
+            f"{limited.name} was measured without {check.quoted(unseen)}, which an intruder knows and an engine cannot "
+            f"compare; measure it on a sample of the records of both files"
+        )
+        yield Verdict(limited.name, limited.limit, None, None, why)
+
+
+def _needs_records(measure: Measure, limited: Limited | None) -> Iterator[Verdict]:
+    """That a limit is not assessed on an engine, where a measure needs all records in memory."""
+    if limited is not None:
+        why = f"{limited.name} was not measured: {measure.name} {needs_records(measure).rstrip('.')}"
+        yield Verdict(limited.name, limited.limit, None, None, why, measure.kind)
 
 
 def _not_measured(limited: Limited, lacking: str) -> Verdict:

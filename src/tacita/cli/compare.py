@@ -47,6 +47,9 @@ def compare_files(
         list[str] | None, typer.Option(help="Rules the releases should keep, separated by commas, as 'income >= 0'.")
     ] = None,
     unit: Annotated[str | None, typer.Option(help="Column that identifies the records in all files.")] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="What may be used, as 4GB: Parquet or text files that need more stay on disk.")
+    ] = None,
     verbose: Annotated[bool, typer.Option(help="All tables and cautions.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for the tables, the map of risk and utility, JSON.")] = None,
     figures: Annotated[
@@ -60,6 +63,7 @@ def compare_files(
     from tacita.data import Data
     from tacita.data.atomic import check_free
     from tacita.data.files import read
+    from tacita.engine.source import belongs_on_engine
 
     who, safe = declared_of(
         released,
@@ -74,9 +78,11 @@ def compare_files(
         check_free(out, overwrite=overwrite, inputs=(original, *released, scenario, policy))
     with progress_bar() as progress:
         progress(0.0, "reading")
-        data = Data.of(read(original))
-        releases = releases_of(released, data, unit)
-        found = compare(data, releases, who, safe, measures=further, rules=rules, unit=unit, progress=progress)
+        large = any(belongs_on_engine(each, memory) for each in (original, *released))
+        data = original if large else Data.of(read(original))
+        releases = _named(released) if large else releases_of(released, data, unit)
+        how: dict[str, Any] = {"measures": further, "rules": rules, "unit": unit, "memory": memory}
+        found = compare(data, releases, who, safe, **how, progress=progress)
         written = None if out is None else save_comparison(found, out, overwrite=overwrite, figures=figures)
     say(found.details() if verbose else str(found).replace("see details()", "--verbose shows them"))
     if written is not None:
@@ -109,13 +115,21 @@ def releases_of(paths: list[Path], original: Any, unit: str | None) -> dict[str,
     from tacita.data.files import read
     from tacita.release.saved import is_saved_release, saved_release
 
-    found: dict[str, Any] = {}
+    return {
+        name: saved_release(path, original) if is_saved_release(path) else Data.of(read(path))
+        for name, path in _named(paths).items()
+    }
+
+
+def _named(paths: list[Path]) -> dict[str, Path]:
+    """Files or folders by their names, each once."""
+    found: dict[str, Path] = {}
     for path in paths:
         number, name = 1, path.stem or path.resolve().name
         while name in found:
             number += 1
             name = f"{path.stem} {number}"
-        found[name] = saved_release(path, original) if is_saved_release(path) else Data.of(read(path))
+        found[name] = path
     return found
 
 

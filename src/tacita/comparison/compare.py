@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from tacita import check
 from tacita.assessment.assess import assess
-from tacita.assessment.whole import Context
 from tacita.check import TacitaError
 from tacita.comparison.changed_cells import changed_cells
 from tacita.comparison.comparison import ComparedRelease, Comparison
 from tacita.comparison.files import ReleasedFile, named_releases, opened_release, original_of, scenario_of
+from tacita.comparison.measured import measured, measured_of_original
 from tacita.data import Data
+from tacita.data.large_data import LargeData
 from tacita.distance.truth import shared_records
+from tacita.engine.source import belongs_on_engine
 from tacita.measures import (
-    called_for,
     check_measure_name,
-    checked_measure_options,
     find,
-    kind_of,
-    measure_names,
     prepared_data,
 )
 from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
-from tacita.result import Result
 from tacita.rules import Rules, checked_rules
-from tacita.scenario import Scenario, with_codes
+from tacita.scenario import Scenario
 
 
 def compare(
@@ -40,6 +36,7 @@ def compare(
     measures: Any = (),
     rules: Any = (),
     unit: str | None = None,
+    memory: int | str | None = None,
     progress: Progress = no_progress,
 ) -> Comparison:
     """What an intruder gains and what a researcher loses by each of one or several releases of a file.
@@ -48,7 +45,8 @@ def compare(
     `scenario` and `policy` are those of the first release unless given. Every release is assessed and held against the
     original by every measure that a comparison calls for, of risk and of loss, and by those named in `measures` (names,
     or a mapping of names to options). `rules` are relations that a release should keep; a `Release` knows its own.
-    Files without record numbers belong together row by row, or by the column `unit`.
+    Files without record numbers belong together row by row, or by the column `unit`. Files that need more than `memory`
+    ("4GB"; half of the machine's unless given), and tables of DuckDB, Ibis and Spark, stay on their engine.
 
     `print` shows one table; `tables()` all of them, `plot()` the map of risk and utility.
 
@@ -63,8 +61,12 @@ def compare(
     unit = None if unit is None else check.column_name("unit", unit)
     named = named_releases(releases)
     who, limits = scenario_of(scenario, named), checked_policy(_policy_of(policy, named))
-    before_file = original_of(original, named)
     asked = _asked(measures)
+    if any(isinstance(each, LargeData) or belongs_on_engine(each, memory) for each in (original, *named.values())):
+        from tacita.comparison.on_engine import compare_on_engine
+
+        return compare_on_engine(original, named, who, limits, asked, rules, unit, memory, progress)
+    before_file = original_of(original, named)
     data = prepared_data(before_file, who)
     files = [opened_release(name, each, before_file, who, unit) for name, each in named.items()]
     before = assess(before_file, who, limits, progress=part(progress, 0.05, 0.2))
@@ -72,7 +74,7 @@ def compare(
     for at, file in enumerate(files):
         show = part(progress, 0.2 + 0.8 * at / len(files), 0.2 + 0.8 * (at + 1) / len(files))
         found.append(_compared(file, data, before_file, limits, asked, Rules.of(rules), show))
-    itself = _measured_of_original(data, who, limits, asked, found)
+    itself = measured_of_original(data, who, limits, asked, found)
     progress(1.0, "done")
     released = {file.name: file.data for file in files}
     return Comparison(who, limits, before, tuple(found), before_file, released, measured_before=itself)
@@ -112,14 +114,14 @@ def _compared(
     if profile is None:
         source = file.data if file.release is None else file.release
         profile = assess(source, file.scenario, policy, original=original, progress=part(progress, 0.0, 0.5))
-    measured, refused = _measured(file, data, policy, asked, profile.further, part(progress, 0.5, 0.95))
+    results, refused = measured(file, data, policy, asked, profile.further, part(progress, 0.5, 0.95))
     progress(0.95, f"{file.name}: what changed")
     shared = shared_records(data, file.data, None)
     own_rules = rules or (file.release.rules if file.release is not None else Rules())
     return ComparedRelease(
         name=file.name,
         profile=profile,
-        measures=measured,
+        measures=results,
         changes=changed_cells(original, file.data),
         records=len(file.data),
         dropped=len(data) - len(shared.original),
@@ -128,72 +130,3 @@ def _compared(
         rules=len(own_rules),
         not_measured=refused,
     )
-
-
-def _measured(
-    file: ReleasedFile,
-    original: Data,
-    policy: Policy,
-    asked: Mapping[str, Mapping[str, Any]],
-    known: Mapping[str, Result],
-    progress: Progress,
-) -> tuple[dict[str, Result], dict[str, str]]:
-    """Every measure of the two files that a comparison calls for or that was asked for, by name.
-
-    One that is called for and cannot be measured here, as where a file has no numbers, does not end the comparison:
-    besides, why not.
-    """
-    released = with_codes(file.data, file.scenario).remembering()
-    context = Context(released, file.scenario, policy, None, original, {})
-    names = [name for name in measure_names() if name in asked or _is_called_for(name, context)]
-    found: dict[str, Result] = {}
-    refused: dict[str, str] = {}
-    for at, name in enumerate(names):
-        progress(at / len(names), f"{file.name}: {name.replace('_', ' ')}")
-        limited = policy.limit_of(name)
-        if name in known and name not in asked and limited is not None:
-            # As the policy judges it.
-            found[name] = known[name]
-            continue
-        given = _options(name, policy, asked)
-        given["progress"] = part(progress, at / len(names), (at + 1) / len(names))
-        try:
-            found[name] = find(name).function(original, released, file.scenario, **given)
-        except TacitaError as error:
-            if name in asked:
-                raise
-            refused[name] = str(error)
-    return found, refused
-
-
-def _options(name: str, policy: Policy, asked: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The options of a measure as asked for, with the policy where it takes one."""
-    given = checked_measure_options(name, asked.get(name, {}))
-    options = {each.name for each in find(name).parameters}
-    return given | ({"policy": policy} if "policy" in options and "policy" not in given else {})
-
-
-def _measured_of_original(
-    original: Data,
-    scenario: Scenario,
-    policy: Policy,
-    asked: Mapping[str, Mapping[str, Any]],
-    releases: Sequence[ComparedRelease],
-) -> dict[str, Result]:
-    """What the measures of risk that every comparison calls for find of the original, if it were published itself."""
-    names = dict.fromkeys(name for each in releases for name in each.measures)
-    unasked = [name for name in names if kind_of(name) == "risk" and "comparison" in (called_for(name) or ())]
-    found = {}
-    for name in unasked:
-        # What was measured of a release can be measured of the original, which lacks nothing that a release has.
-        with contextlib.suppress(TacitaError):
-            found[name] = find(name).function(original, original, scenario, **_options(name, policy, asked))
-    return found
-
-
-def _is_called_for(name: str, context: Context) -> bool:
-    reasons = called_for(name)
-    if reasons is None or "comparison" not in reasons:
-        return False
-    others = [need for need in reasons if need != "comparison"]
-    return all(context.has(need) for need in others) and not context.lacks(find(name))

@@ -19,6 +19,31 @@ from tacita.frame import Coded, Frame
 from tacita.mechanism import Mechanism
 
 
+class Condensed(NamedTuple):
+    """What the rows of a table stand for that is too large for memory: one row per combination of some variables."""
+
+    records: Ints
+    """By row: how many records have its values."""
+    weights: Ints | None = None
+    """By row: the limbs of the fixed-point sum of their weights."""
+    below_one: int = 0
+    """How many records have a weight below 1."""
+    squares: Floats | None = None
+    """By row: the sum of squared deviations of their weights from the mean of the row."""
+    means: str | None = None
+    """The column that holds the mean weight of the rows, which no record need have; None: there is none."""
+
+    @property
+    def size(self) -> int:
+        """How many records there are."""
+        return int(self.records.sum())
+
+    def of_rows(self, rows: Ints) -> Condensed:
+        """Those of some of the rows."""
+        weights, squares = (None if each is None else each[rows] for each in (self.weights, self.squares))
+        return self._replace(records=self.records[rows], weights=weights, squares=squares)
+
+
 class OriginalWeights(NamedTuple):
     """What each record stood for in the population before a step changed or dropped the weight, or dropped records."""
 
@@ -30,35 +55,18 @@ class OriginalWeights(NamedTuple):
     """By record: how many times its weight it stands for since records with the same keys were dropped."""
     keys: frozenset[str] = frozenset()
     """The keys that those records shared: the growth holds for them, and for some of them."""
+    condensed: Condensed | None = None
+    """Of rows that stand for many records each: the sums of those weights."""
 
     def of_rows(self, rows: Ints) -> OriginalWeights:
         """Those of some of the records."""
         growth = None if self.growth is None else self.growth[rows]
-        return self._replace(values=self.values[rows], growth=growth)
+        condensed = None if self.condensed is None else self.condensed.of_rows(rows)
+        return self._replace(values=self.values[rows], growth=growth, condensed=condensed)
 
     def stands_for(self, keys: Iterable[str]) -> Floats:
         """By record: how many units of the population it stands for, on these keys."""
         return self.values * self.growth if self.growth is not None and self.keys.issuperset(keys) else self.values
-
-
-class Condensed(NamedTuple):
-    """What the rows of a table stand for that is too large for memory: one row per combination of some variables."""
-
-    records: Ints
-    """By row: how many records have its values."""
-    weights: Ints | None = None
-    """By row: the limbs of the fixed-point sum of their weights."""
-    below_one: int = 0
-    """How many records have a weight below 1."""
-
-    @property
-    def size(self) -> int:
-        """How many records there are."""
-        return int(self.records.sum())
-
-    def of_rows(self, rows: Ints) -> Condensed:
-        """Those of some of the rows."""
-        return self._replace(records=self.records[rows], weights=None if self.weights is None else self.weights[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +199,11 @@ class Data:
     def size(self) -> int:
         """The number of records that the rows stand for: as many as rows, unless the data are condensed."""
         return len(self) if self.condensed is None else self.condensed.size
+
+    @property
+    def repeats(self) -> Ints | None:
+        """By row how many records it stands for; None: each is one."""
+        return None if self.condensed is None else self.condensed.records
 
     def __repr__(self) -> str:
         # Never the cells: a Data is printed into logs and notebooks.

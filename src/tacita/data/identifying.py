@@ -6,7 +6,7 @@ Only the names of columns and what they look like are told, never a value.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from tacita import frame
@@ -70,6 +70,25 @@ def words_of(name: str) -> str:
     return " ".join(re.split(r"[\W_]+", apart)).strip().lower()
 
 
+class Column(NamedTuple):
+    """What is looked at of a column."""
+
+    name: str
+    text: bool
+    whole: bool
+    """Whether it holds whole numbers."""
+    texts: list[str]
+    """Some of its values, as texts."""
+    known: int
+    """Records that have a value."""
+    counted: Callable[[], bool]
+    """Whether its values are whole numbers, whatever kind of number they are."""
+    different: Callable[[], int]
+    """How many different values there are."""
+    span: Callable[[], int]
+    """Of whole numbers: how many there are from the smallest to the largest."""
+
+
 def suspects(data: Data, declared: Collection[str] = ()) -> tuple[Suspect, ...]:
     """The columns that look like direct identifiers, but for those that are declared as something.
 
@@ -80,14 +99,33 @@ def suspects(data: Data, declared: Collection[str] = ()) -> tuple[Suspect, ...]:
     """
     found = []
     for name in data.columns:
-        if name not in declared and (look := _looks_like(data, name)):
+        if name not in declared and (look := looks_like(_column(data, name))):
             found.append(Suspect(name, look))
     return tuple(found)
 
 
+def _column(data: Data, name: str) -> Column:
+    table = data.table
+    text, whole = frame.is_text(table, name), frame.is_whole(table, name)
+    return Column(
+        name,
+        text,
+        whole,
+        frame.some_texts(table, name, SAMPLE_SIZE) if text or whole or frame.is_float(table, name) else [],
+        len(data) - int(frame.missing(table, name).sum()),
+        lambda: whole or frame.all_whole(table, name),
+        lambda: frame.distinct(table, name),
+        lambda: frame.span(table, name),
+    )
+
+
 def undeclared_identifiers(data: Data, scenario: Scenario, renewed: Collection[str] = ()) -> Iterator[str]:
     """A caution about columns that look like direct identifiers and have no role in the scenario."""
-    found = suspects(data, {*scenario.roles, *renewed})
+    yield from caution(suspects(data, {*scenario.roles, *renewed}))
+
+
+def caution(found: Sequence[Suspect]) -> Iterator[str]:
+    """A caution about columns that look like direct identifiers; none where there are none."""
     if found:
         listed = ", ".join(f"{each.column!r} ({each.looks_like})" for each in found[:5])
         more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
@@ -97,10 +135,9 @@ def undeclared_identifiers(data: Data, scenario: Scenario, renewed: Collection[s
         )
 
 
-def _looks_like(data: Data, name: str) -> str:
-    text, whole = frame.is_text(data.table, name), frame.is_whole(data.table, name)
-    known = len(data) - int(frame.missing(data.table, name).sum())
-    texts = frame.some_texts(data.table, name, SAMPLE_SIZE) if text or whole or frame.is_float(data.table, name) else []
+def looks_like(column: Column) -> str:
+    """Which direct identifiers a column looks like; empty for none."""
+    name, text, whole, texts, known = column[:5]
     if not text and not whole:
         # SPSS, Stata and SAS keep whole numbers as floats; a measurement has a fraction somewhere.
         texts = [each for each in texts if each != "nan"]
@@ -108,12 +145,11 @@ def _looks_like(data: Data, name: str) -> str:
             return ""
         texts = [each.removesuffix(".0") for each in texts]
     called = next((what for what, pattern in NAME_PATTERNS.items() if re.fullmatch(pattern, words_of(name))), "")
-    counted = whole or frame.all_whole(data.table, name)
-    in_a_row = counted and frame.span(data.table, name) == known > FEW_VALUES
+    in_a_row = column.counted() and column.span() == known > FEW_VALUES
     if not text and not (in_a_row or called in NUMERIC_IDENTIFIERS or len(max(texts, key=len, default="")) >= LEAST):
         # Most columns end here, before their values are counted.
         return ""
-    different = frame.distinct(data.table, name)
+    different = column.different()
     if different < max(4, known / FEW_VALUES) or (different <= FEW_VALUES and different < MAJORITY * known):
         return ""
     if text:

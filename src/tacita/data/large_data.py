@@ -48,6 +48,8 @@ class LargeData:
     """What is known of the variables."""
     like: Any = field(default=None, repr=False)
     """An empty frame with the types of the columns, where the file has types of its own."""
+    files: tuple[Path, ...] = field(default=(), repr=False)
+    """The Parquet files that it is, where it is some: another database can read them too."""
 
     @classmethod
     def of(
@@ -70,9 +72,9 @@ class LargeData:
             return source
         budget = sizes.budget(memory)
         found = opened(source, budget, record, engine, temporary)
-        like, known = (None, {}) if found.file is None else _of_file(found.file)
+        like, known = _of_file(found.files[0]) if found.files else (None, {})
         known = known if variables is None else variables
-        return cls(found.name, found.database, found.table, budget, found.record, known, like)
+        return cls(found.name, found.database, found.table, budget, found.record, known, like, found.files)
 
     def __enter__(self) -> LargeData:
         return self
@@ -97,6 +99,19 @@ class LargeData:
         """The number of records."""
         found = self.database.collect(self.table.aggregate(n=self.table.count()), what="counting records")
         return int(found["n"][0].as_py())
+
+    @cached_property
+    def different(self) -> Mapping[str, int]:
+        """By variable about how many different values it has."""
+        counts = {f"column_{at}": self.table[name].approx_nunique() for at, name in enumerate(self.columns)}
+        found = self.database.collect(self.table.aggregate(**counts), what="looking at the columns").to_pylist()[0]
+        return {name: int(found[f"column_{at}"]) for at, name in enumerate(self.columns)}
+
+    def on(self, other: LargeData) -> Any:
+        """Its records as a table of another file's database."""
+        if self.database is other.database:
+            return self.table
+        return other.database.adopted(self.database, self.table, self.files, RECORD)
 
     @property
     def numbered(self) -> str:

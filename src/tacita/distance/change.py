@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacita.arrays import Floats
+from tacita.arrays import Floats, Ints
+from tacita.repeats import how_many, median, sd, some
 
 UNITS = ("value", "sd", "mad", "range")
 """What a numeric difference is measured in: the variable's own unit, its standard deviation, its median absolute
@@ -35,16 +36,17 @@ def ordinal_change(x: Floats, y: Floats, categories: int) -> Floats:
     return _with_missing(x, y, np.abs(y - x) / width, np.minimum(farther / width, 1.0))
 
 
-def numeric_change(x: Floats, y: Floats, unit: float = 1.0) -> Floats:
+def numeric_change(x: Floats, y: Floats, unit: float = 1.0, repeats: Ints | None = None) -> Floats:
     """(2/pi) arctan(|x - y| / unit); suppressed: the column's maximum if x is at most the median, else its minimum.
 
     >>> numeric_change(np.array([1.0, 2.0, 9.0]), np.array([1.0, 3.0, np.nan])).round(3).tolist()
     [0.0, 0.5, 0.921]
     """
-    shown = x[~np.isnan(x)]
+    there = ~np.isnan(x)
+    shown = x[there]
     if not len(shown):
         return _with_missing(x, y, np.zeros(len(x)), np.zeros(len(x)))
-    end = np.where(x <= np.median(shown), shown.max(), shown.min())
+    end = np.where(x <= median(shown, some(repeats, there)), shown.max(), shown.min())
     changed, gone = (2.0 / np.pi * np.arctan(np.abs(x - other) / unit) for other in (y, end))
     return _with_missing(x, y, changed, gone)
 
@@ -63,7 +65,7 @@ def range_change(x: Floats, y: Floats) -> Floats:
     return _with_missing(x, y, np.minimum(np.abs(x - y) / width, 1.0), np.maximum(x - low, high - x) / width)
 
 
-def numeric_unit(x: Floats, kind: str) -> float:
+def numeric_unit(x: Floats, kind: str, repeats: Ints | None = None) -> float:
     """The unit of a numeric difference (`UNITS`): 1, the standard deviation (n - 1), the median absolute deviation
     times 1.4826, or the range; NaN or 0 where there is no spread.
 
@@ -72,14 +74,16 @@ def numeric_unit(x: Floats, kind: str) -> float:
     """
     if kind == "value":
         return 1.0
-    shown = x[~np.isnan(x)]
-    if len(shown) < 2:
+    there = ~np.isnan(x)
+    shown, own = x[there], some(repeats, there)
+    size = how_many(there, repeats)
+    if size < 2:
         return float("nan")
     if kind == "range":
         return float(np.ptp(shown))
     if kind == "sd":
-        return float(shown.std(ddof=1)) if np.ptp(shown) > 0 else 0.0
-    return float(1.4826 * np.median(np.abs(shown - np.median(shown))))
+        return sd(shown, own) if np.ptp(shown) > 0 else 0.0
+    return 1.4826 * median(np.abs(shown - median(shown, own)), own)
 
 
 def _with_missing(x: Floats, y: Floats, changed: Floats, suppressed: Floats) -> Floats:

@@ -18,6 +18,7 @@ from tacita.data import Data
 from tacita.distance.change import nominal_change, numeric_change, numeric_unit, ordinal_change, range_change
 from tacita.distance.comparison import check_sizes, common_codes
 from tacita.distance.covered import class_losses, follows_rule, pairs_of_codes
+from tacita.repeats import how_many, mean
 
 RECODES = ("recoding", "top coding", "bottom coding", "rounding")
 """Mechanisms after which a released value stands for a class of original ones."""
@@ -71,10 +72,12 @@ def changed_values(
     elif scale == "ordinal":
         loss = ordinal_change(x, y, values.size)
     else:
-        loss = numeric_loss_of(name, x, y, unit)
+        loss = numeric_loss_of(name, x, y, unit, first.repeats)
     if missing == "sdcmicro" and scale in ("ordinal", "numeric"):
-        loss = np.where(np.isnan(x) ^ np.isnan(y), 1.0 if scale == "ordinal" else _farthest(x, y, unit), loss)
-    return _change(name, scale, x, y, loss), loss
+        loss = np.where(
+            np.isnan(x) ^ np.isnan(y), 1.0 if scale == "ordinal" else _farthest(x, y, unit, first.repeats), loss
+        )
+    return _change(name, scale, values, loss, first.repeats), loss
 
 
 def _untouched(first: Data, second: Data, name: str) -> bool:
@@ -84,23 +87,23 @@ def _untouched(first: Data, second: Data, name: str) -> bool:
     return told[0] == told[1] and not frame.different(first.table[name], second.table[name]).any()
 
 
-def numeric_loss_of(name: str, x: Floats, y: Floats, unit: str) -> Floats:
+def numeric_loss_of(name: str, x: Floats, y: Floats, unit: str, repeats: Ints | None = None) -> Floats:
     """By record: how far a number was moved, measured in the unit; an error where the variable has no such spread."""
-    spread = numeric_unit(x, unit)
+    spread = numeric_unit(x, unit, repeats)
     if not spread > 0:
         if _same(x, y).all():
             return np.zeros(len(x))
         raise TacitaError(f"column {name!r} has no spread to measure its changes in; choose unit='value'.")
-    return range_change(x, y) if unit == "range" else numeric_change(x, y, spread)
+    return range_change(x, y) if unit == "range" else numeric_change(x, y, spread, repeats)
 
 
-def _farthest(x: Floats, y: Floats, unit: str) -> float:
+def _farthest(x: Floats, y: Floats, unit: str, repeats: Ints | None) -> float:
     """The loss between the ends of both columns that are farthest apart."""
     shown = [each[~np.isnan(each)] for each in (x, y)]
     if not all(map(len, shown)):
         return 1.0
     (low, high), (least, most) = ((each.min(), each.max()) for each in shown)
-    reach = max(abs(least - high), abs(most - low)) / (numeric_unit(x, unit) or 1.0)
+    reach = max(abs(least - high), abs(most - low)) / (numeric_unit(x, unit, repeats) or 1.0)
     return float(min(reach, 1.0) if unit == "range" else 2.0 / np.pi * np.arctan(reach))
 
 
@@ -142,8 +145,8 @@ def _was_recoded(second: Data, name: str, values: Values) -> bool:
     x, y = values.x, values.y
     if values.scale == "numeric":
         codes, _ = _codes(np.concatenate([x, y]))
-        return follows_rule(codes[: len(x)], codes[len(x) :], ordered=True)
-    return follows_rule(_from_one(x), _from_one(y), ordered=values.scale == "ordinal")
+        return follows_rule(codes[: len(x)], codes[len(x) :], ordered=True, repeats=second.repeats)
+    return follows_rule(_from_one(x), _from_one(y), ordered=values.scale == "ordinal", repeats=second.repeats)
 
 
 def _codes(x: Floats) -> tuple[Ints, Floats]:
@@ -175,7 +178,8 @@ def _nominal(second: Data, name: str, values: Values) -> tuple[Floats, str]:
     classes = fresh & (np.bincount(pairs_of_codes(own, codes)[1], minlength=size) > 1)
     if not classes.any():
         return loss, "nominal"
-    return np.where(classes[codes] & (own > 0), class_losses(_dense(own), codes), loss), "recoded"
+    of_classes = class_losses(_dense(own), codes, repeats=second.repeats)
+    return np.where(classes[codes] & (own > 0), of_classes, loss), "recoded"
 
 
 def _dense(codes: Ints) -> Ints:
@@ -202,10 +206,10 @@ def _recoded(first: Data, second: Data, name: str, values: Values | None) -> tup
         whole = float(np.ptp(positions)) if len(positions) else 0.0
         if scale == "ordinal":
             whole = float(max(len(first.variable(name).order) - 1, whole))
-    loss = class_losses(x, y, positions, whole)
-    if values is not None:
-        return _change(name, "recoded", values.x, values.y, loss), loss
-    return _change(name, "recoded", np.where(x > 0, 0.0, np.nan), np.where(y > 0, 1.0, np.nan), loss), loss
+    loss = class_losses(x, y, positions, whole, first.repeats)
+    if values is None:
+        values = Values(np.where(x > 0, 0.0, np.nan), np.where(y > 0, 1.0, np.nan), "recoded")
+    return _change(name, "recoded", values, loss, first.repeats), loss
 
 
 def _ranks(data: Data, name: str) -> Floats:
@@ -225,9 +229,10 @@ def _class_codes(data: Data, name: str, applied: tuple[Any, ...]) -> Ints:
     return codes
 
 
-def _change(name: str, scale: str, x: Floats, y: Floats, loss: Floats) -> Change:
-    gone = int((~np.isnan(x) & np.isnan(y)).sum())
-    return Change(name, scale, int((~_same(x, y)).sum()), gone, float(loss.mean()))
+def _change(name: str, scale: str, values: Values, loss: Floats, repeats: Ints | None) -> Change:
+    x, y = values.x, values.y
+    gone = how_many(~np.isnan(x) & np.isnan(y), repeats)
+    return Change(name, scale, how_many(~_same(x, y), repeats), gone, mean(loss, repeats))
 
 
 def _same(x: Floats, y: Floats) -> Any:

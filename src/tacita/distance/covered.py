@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
+from tacita.repeats import counts, how_many, some
 
 RULE = 30
 """So many records changed by one rule without an exception are no accident: the values were recoded, not perturbed."""
@@ -29,7 +30,7 @@ class Covered(NamedTuple):
     """Whether it stands for one value alone that has another name too: then the files do not show what it covers."""
 
 
-def pairs_of_codes(x: Ints, y: Ints) -> tuple[Ints, Ints, Ints]:
+def pairs_of_codes(x: Ints, y: Ints, repeats: Ints | None = None) -> tuple[Ints, Ints, Ints]:
     """The different pairs of an original and a released code, in the order of the released one, and their records.
 
     >>> [each.tolist() for each in pairs_of_codes(np.array([1, 2, 2, 0]), np.array([1, 1, 1, 2]))]
@@ -41,22 +42,23 @@ def pairs_of_codes(x: Ints, y: Ints) -> tuple[Ints, Ints, Ints]:
     size = span * (int(y.max(initial=0)) + 1)
     if size < max(1 << 20, len(x)):
         # Few categories: counting is faster than sorting.
-        table = np.bincount(numbers, minlength=size)
+        table = counts(numbers, some(repeats, shown), size)
         different = np.flatnonzero(table)
         records = table[different]
     else:
-        different, records = np.unique(numbers, return_counts=True)
+        different, place = np.unique(numbers, return_inverse=True)
+        records = counts(place, some(repeats, shown))
     return different % span, different // span, records
 
 
-def covered(x: Ints, y: Ints) -> Covered:
+def covered(x: Ints, y: Ints, repeats: Ints | None = None) -> Covered:
     """Which original codes stand behind each released code.
 
     >>> found = covered(np.array([1, 2, 3, 3]), np.array([1, 1, 2, 3]))
     >>> found.many.tolist(), found.unknown.tolist()
     ([0, 2, 1, 1], [False, False, False, True])
     """
-    px, py, records = pairs_of_codes(x, y)
+    px, py, records = pairs_of_codes(x, y, repeats)
     size = int(y.max(initial=0)) + 1
     count = np.bincount(py, minlength=size)
     low, high = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
@@ -71,7 +73,9 @@ def covered(x: Ints, y: Ints) -> Covered:
     return Covered(count, low, high, unknown)
 
 
-def class_losses(x: Ints, y: Ints, positions: Floats | None = None, whole: float = 0.0) -> Floats:
+def class_losses(
+    x: Ints, y: Ints, positions: Floats | None = None, whole: float = 0.0, repeats: Ints | None = None
+) -> Floats:
     """By record: the share of the variable that its released class covers.
 
     Without `positions` the categories that it covers, (m_b - 1)/(m - 1); with the position of each original code (from
@@ -80,7 +84,7 @@ def class_losses(x: Ints, y: Ints, positions: Floats | None = None, whole: float
     >>> class_losses(np.array([1, 2, 3, 0]), np.array([1, 1, 2, 0])).tolist()
     [0.5, 0.5, 0.0, 0.0]
     """
-    found = covered(x, y)
+    found = covered(x, y, repeats)
     if positions is None:
         share = np.maximum(found.many - 1, 0) / max(int(x.max(initial=0)) - 1, 1)
     else:
@@ -90,7 +94,7 @@ def class_losses(x: Ints, y: Ints, positions: Floats | None = None, whole: float
     return np.where((x == 0) & (y == 0), 0.0, np.where((x == 0) | (y == 0), 1.0, loss))
 
 
-def follows_rule(x: Ints, y: Ints, *, ordered: bool) -> bool:
+def follows_rule(x: Ints, y: Ints, *, ordered: bool, repeats: Ints | None = None) -> bool:
     """Whether values were recoded by one rule: the same original value always gives the same released one, some share
     one, and enough records changed. The codes mean the same in both.
 
@@ -100,7 +104,7 @@ def follows_rule(x: Ints, y: Ints, *, ordered: bool) -> bool:
     >>> follows_rule(ages, (ages + 9) // 10 * 10, ordered=True), follows_rule(ages, ages[::-1], ordered=True)
     (True, False)
     """
-    if int(((x != y) & (x > 0) & (y > 0)).sum()) < RULE:
+    if how_many((x != y) & (x > 0) & (y > 0), repeats) < RULE:
         return False
     px, py, _ = pairs_of_codes(x, y)
     order = np.argsort(px, kind="stable")

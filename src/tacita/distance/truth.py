@@ -11,6 +11,7 @@ from tacita.arrays import Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.comparison import common_codes
+from tacita.repeats import how_many
 
 
 def same_unit(original: Data, released: Data, unit: str | None) -> Ints:
@@ -84,7 +85,7 @@ def shared_records(original: Data, released: Data, unit: str | None) -> Shared:
             "no released record is in the original, so there is nothing to compare; check the record numbers or name "
             "another column with unit=...."
         )
-    return Shared(own[rows], rows, len(own) - len(rows))
+    return Shared(own[rows], rows, how_many(own < 0, released.repeats))
 
 
 def new_records_caution(count: int) -> tuple[str, ...]:

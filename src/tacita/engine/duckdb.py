@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import tempfile
@@ -19,6 +20,10 @@ ENGINE_SHARE = 0.5
 """Of the memory budget; the rest is for the key table and the measures."""
 GROUP = 122_880
 """Records of a row group of what is written."""
+
+
+COUNTER = itertools.count()
+"""Numbers for temporary files."""
 
 
 class DuckDB:
@@ -68,6 +73,15 @@ class DuckDB:
         os.close(handle)
         pyarrow.parquet.write_table(table, path, compression="none")
         return self.ibis.read_parquet(path)
+
+    def adopted(self, other: Any, table: Any, files: Sequence[Path], record: str) -> Any:
+        """A table of another database as one of this: read from its files, or through a file."""
+        if not files:
+            path = self.folder / f"beside-{next(COUNTER)}.parquet"
+            other.write(table, path, what="reading the other file")
+            return self.ibis.read_parquet(str(path))
+        read = self.read(files, record)
+        return read if record in table.columns else read.drop(record)
 
     def keep(self, expression: Any, progress: Progress = no_progress, what: str = "grouping records") -> Any:
         """The rows of an expression worked out once, as a table of the engine."""

@@ -8,13 +8,16 @@ depends on the order of the records.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 PART = float(1 << 26)
 """A weight is a whole number, 26 bits behind the point and 26 bits more: all sums of these fit 63 bits."""
 RECORDS = "tacita_records"
 SUMS = ("tacita_sum_0", "tacita_sum_1", "tacita_sum_2")
+SQUARES = ("tacita_square_0", "tacita_square_1", "tacita_square_2", "tacita_square_3", "tacita_part_0", "tacita_part_1")
+ALL_SUMS = (*SUMS, *SQUARES)
 GROUP = "tacita_group"
 RECORD = "tacita_record"
 LEAST_WHOLE = 2.0**52
@@ -61,6 +64,27 @@ def weight_parts(weight: Any) -> tuple[Any, Any, Any]:
     return whole, high, ((low + LEAST_WHOLE) - LEAST_WHOLE).cast("int64")
 
 
+def square_parts(weight: Any, greatest: float) -> tuple[Any, ...]:
+    """A weight as a whole number V of 52 bits, and its square, in whole numbers whose sums fit 63 bits.
+
+    In units of 2^-52 of the power of two from `greatest` on: four digits of V^2 of 26 bits each, the highest first, and
+    two of V.
+    """
+    scaled = weight * 2.0 ** (26 - math.frexp(greatest)[1])
+    high = scaled.floor().cast("int64")
+    low = ((scaled - high.cast("float64")) * PART).floor().cast("int64")
+    below = (1 << 26) - 1
+    first, middle, last = high * high, high * low, low * low
+    return (
+        first >> 26,
+        (first & below) + 2 * (middle >> 26),
+        2 * (middle & below) + (last >> 26),
+        last & below,
+        high,
+        low,
+    )
+
+
 def weight_checks(table: Any, name: str, least: float) -> Any:
     """One row: how many weights are not as they must be, the greatest, the sum, and how many are below 1."""
     import ibis
@@ -80,10 +104,19 @@ def weight_checks(table: Any, name: str, least: float) -> Any:
     )
 
 
-def groups(table: Any, names: Sequence[str], weight: str | None) -> Any:
-    """One row per combination of values: how many records have it, and the sum of their weights in three parts."""
+def sums_of_weights(weight: Any, greatest: float) -> dict[str, Any]:
+    """What is added up of weights, by name: whole numbers for their sum and for the sum of their squares."""
+    parts = (*weight_parts(weight), *square_parts(weight, greatest))
+    return dict(zip((*SUMS, *SQUARES), parts, strict=True))
+
+
+def groups(table: Any, names: Sequence[str], weight: str | None, greatest: float = 1.0) -> Any:
+    """One row per combination of values: how many records have it, and the sums of their weights and their squares.
+
+    `greatest` is the greatest weight.
+    """
     given = plain(table, names)
-    sums = {} if weight is None else dict(zip(SUMS, weight_parts(number(given, weight)), strict=True))
+    sums = {} if weight is None else sums_of_weights(number(given, weight), greatest)
     totals = {name: part.sum().cast("int64") for name, part in sums.items()}
     return given.group_by(list(names)).aggregate(**{RECORDS: given.count()}, **totals)
 
@@ -94,6 +127,114 @@ def joined(table: Any, names: Sequence[str], found: Any, columns: Sequence[str],
     same = [left[name].identical_to(found[name]) for name in names]
     own = {name: left[name] for name in kept}
     return left.join(found, same, how="inner").select(**own, **{name: found[name] for name in columns})
+
+
+class Side(NamedTuple):
+    """One of two files whose records are laid side by side."""
+
+    table: Any
+    names: Sequence[str]
+    """The variables that count."""
+    weight: str | None
+    record: str
+    """The column that says which records are the same."""
+    greatest: float = 1.0
+    """The greatest weight."""
+
+
+def pairs(first: Side, second: Side) -> Any:
+    """One row per combination of values of two files: how many records, and the sums of their weights.
+
+    The variables of the first file are a0, a1, ..., the sums of its weights `a_` and their names, and `a` says whether
+    the records are in it; those of the second are b0, b1, ...
+    """
+    import ibis
+
+    one, other = (_renamed(side, letter) for side, letter in ((first, "a"), (second, "b")))
+    both = one.outer_join(other, one["a_record"].identical_to(other["b_record"]))
+    there = {letter: both[f"{letter}_record"].notnull() for letter in "ab"}
+    both = both.mutate(**there)
+    values = [f"{letter}{at}" for letter, side in (("a", first), ("b", second)) for at in range(len(side.names))]
+    sums = [f"{letter}_{name}" for letter, side in (("a", first), ("b", second)) if side.weight for name in ALL_SUMS]
+    totals = {name: ibis.coalesce(both[name].sum().cast("int64"), 0) for name in sums}
+    return both.group_by([*values, "a", "b"]).aggregate(**{RECORDS: both.count()}, **totals)
+
+
+def _renamed(side: Side, letter: str) -> Any:
+    """The columns of a file that count, by names that no other file has."""
+    given = plain(side.table, side.names)
+    parts = {} if side.weight is None else sums_of_weights(number(given, side.weight), side.greatest)
+    columns = {f"{letter}{at}": given[name] for at, name in enumerate(side.names)}
+    columns |= {f"{letter}_{name}": part for name, part in parts.items()}
+    return given.select(**{f"{letter}_record": given[side.record]}, **columns)
+
+
+def changes(first: Side, second: Side, names: Sequence[str], shared: Sequence[str], missing: Mapping[str, Any]) -> Any:
+    """One row: of some variables of the first file, how many cells of the records of both hold a value there, and of
+    those that the second file has too, how many hold another value or none.
+    """
+    import ibis
+
+    def prepared(side: Side, columns: Sequence[str], letter: str) -> Any:
+        given = plain(side.table, columns)
+        values = {f"{letter}{names.index(name)}": without_codes(given[name], missing.get(name, ())) for name in columns}
+        return given.select(**{f"{letter}_record": given[side.record]}, **values)
+
+    one, other = prepared(first, names, "a"), prepared(second, shared, "b")
+    both = one.join(other, one["a_record"].identical_to(other["b_record"]))
+    found = {}
+    for at, name in enumerate(names):
+        was = both[f"a{at}"]
+        found[f"cells_{at}"] = was.count()
+        if name in shared:
+            now = both[f"b{at}"]
+            alike = was.type().is_numeric() == now.type().is_numeric()
+            differs = ~was.identical_to(now) if alike else ibis.literal(True)
+            found[f"changed_{at}"] = (was.notnull() & (differs | now.isnull())).sum()
+            found[f"gone_{at}"] = (was.notnull() & now.isnull()).sum()
+    return both.aggregate(**found)
+
+
+def without_codes(column: Any, codes: Sequence[Any]) -> Any:
+    """A column with some codes missing."""
+    import ibis
+
+    return ibis.ifelse(column.isin(list(codes)), ibis.null(column.type()), column) if codes else column
+
+
+def identified(table: Any, record: str) -> Any:
+    """One row: how many records have a value of a column, how many values there are, how many records have none."""
+    given = table[record]
+    return table.aggregate(there=given.count(), values=given.nunique(), none=given.isnull().sum())
+
+
+def looked_at(table: Any, names: Sequence[str]) -> Any:
+    """One row: how many records have a value of each column, and from which to which whole numbers go."""
+    found = {}
+    for at, name in enumerate(names):
+        column = table[name]
+        found[f"known_{at}"] = column.count()
+        if column.type().is_integer():
+            found[f"span_{at}"] = (column.max().cast("float64") - column.min().cast("float64") + 1.0).cast("int64")
+    return table.aggregate(**found)
+
+
+def spread_out(table: Any, names: Sequence[str], record: str | None, size: int) -> Any:
+    """Some records from all over a table, or its first ones where they have no numbers."""
+    some = table
+    if record is not None and table[record].type().is_integer():
+        step = (table.count() // size).as_scalar()
+        some = table.filter((step <= 1) | (table[record] % step == 0))
+    return some.select(*names).limit(size)
+
+
+def combinations(table: Any, names: Sequence[str]) -> Any:
+    """One row: about how many combinations of values some columns have."""
+    import ibis
+
+    texts = [ibis.coalesce(table[name].cast("string"), "\x00") for name in names]
+    together = table.mutate(tacita_together=ibis.literal("\x1f").join(texts))
+    return together.aggregate(n=together["tacita_together"].approx_nunique())
 
 
 def household_place(table: Any, name: str, codes: Sequence[Any]) -> Any:

@@ -27,8 +27,8 @@ class Opened:
     table: Any
     record: str | None
     """The column with the numbers of the records."""
-    file: Path | None = None
-    """The first Parquet file that it is, if it is one."""
+    files: tuple[Path, ...] = ()
+    """The Parquet files that it is, if it is some."""
 
 
 def kind_of(source: Any) -> str:
@@ -111,8 +111,8 @@ def _of_files(path: Path, files: list[Path], database: Any, record: str | None) 
     table = database.read(files, RECORD)
     if record is not None:
         check.columns_exist("record", [record], table.columns)
-        return Opened(path.name, database, table.drop(RECORD), record, files[0])
-    return Opened(path.name, database, table, RECORD, files[0])
+        return Opened(path.name, database, table.drop(RECORD), record, tuple(files))
+    return Opened(path.name, database, table, RECORD, tuple(files))
 
 
 def _of_spark(source: Any, memory: int, record: str | None, temporary: Any) -> Opened:
@@ -142,7 +142,7 @@ def _staged(source: Any, memory: int, record: str | None, temporary: Any) -> Ope
     path = database.folder / "relation.parquet"
     source.write_parquet(str(path))
     found = _of_files(path, [path], database, record)
-    return Opened("the relation", database, found.table, found.record, found.file)
+    return Opened("the relation", database, found.table, found.record, found.files)
 
 
 def belongs_on_engine(source: Any, memory: int | str | None) -> bool:

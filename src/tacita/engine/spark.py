@@ -103,6 +103,17 @@ class Spark:
         """A table of Arrow, as one of the engine; of Arrow, since a missing text of pandas would become 'NaN'."""
         return self.of_frame(self.session.createDataFrame(with_kinds_of_spark(table)))
 
+    def adopted(self, other: Any, table: Any, files: Sequence[Path], record: str) -> Any:
+        """A table of another database as one of this: one of the same session, or read from its files."""
+        if other.name == self.name:
+            return self.of_frame(other.ibis.raw_sql(other.ibis.compile(table)))
+        if not files:
+            path = self.folder / "beside.parquet"
+            other.write(table, path, what="reading the other file")
+            return self.of_frame(self.session.read.parquet(str(path)))
+        read = self.read(files, record)
+        return read if record in table.columns else read.drop(record)
+
     def keep(self, expression: Any, progress: Progress = no_progress, what: str = "grouping records") -> Any:
         """The rows of an expression worked out once, as a table of the engine."""
         frame = self._frame(expression).cache()

@@ -336,10 +336,16 @@ def like(table: Frame, other: Frame | None, names: Sequence[str]) -> Frame:
 
     NaN is missing, as in any file that is read.
     """
-    table = table.with_columns(pl.selectors.float().fill_nan(None), pl.col(pl.Null).cast(pl.String))
-    if other is not None:
-        table = table.with_columns(table[name].cast(other[name].dtype) for name in names if name in other.columns)
+    table = of_kinds(table, other, names)
     return table.sort([table[name] for name in names], nulls_last=False)
+
+
+def of_kinds(table: Frame, other: Frame | None, names: Sequence[str]) -> Frame:
+    """A table some columns of which have the types of those of another one; NaN is missing."""
+    table = table.with_columns(pl.selectors.float().fill_nan(None), pl.col(pl.Null).cast(pl.String))
+    if other is None:
+        return table
+    return table.with_columns(table[name].cast(other[name].dtype) for name in names if name in other.columns)
 
 
 def parquet_columns(path: Path) -> Frame:

@@ -5,6 +5,7 @@ All measures of the key table work on these rows as on the records of a small fi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tacita import check, frame
-from tacita.arrays import Ints
+from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.data.data import Condensed
@@ -40,20 +41,21 @@ def condensed(
     Unless the weight is one of the variables, the column of that name has its mean.
     """
     check.columns_exist("variables", names, large.columns)
-    below_one = 0 if weight is None else checked_weights(large, weight)
+    below_one, greatest = (0, 1.0) if weight is None else checked_weights(large, weight)
     grouped = list(names)
     if not grouped:
         raise TacitaError("the scenario has no categorical keys; pass keys=[...].")
-    found = distinct(large, expressions.groups(large.table, grouped, weight), grouped, progress)
+    found = distinct(large, expressions.groups(large.table, grouped, weight, greatest), grouped, progress)
     records = found[expressions.RECORDS].to_numpy().astype(np.int64)
     columns: dict[str, Any] = {name: found[name] for name in grouped}
-    limbs = None
+    limbs = squares = means = None
     if weight is not None:
-        limbs = limbs_of_parts(*(found[name].to_numpy().astype(np.int64) for name in expressions.SUMS))
+        limbs, squares = weights_of_parts(found, "", records, greatest)
         if weight not in columns:
+            means = weight
             columns[weight] = as_float(limbs, WEIGHT_BITS) / records
     known = {name: said for name, said in large.variables.items() if name in columns}
-    return Data(frame.table(columns), known, condensed=Condensed(records, limbs, below_one))
+    return Data(frame.table(columns), known, condensed=Condensed(records, limbs, below_one, squares, means))
 
 
 def distinct(large: LargeData, groups: Any, names: Sequence[str], progress: Progress) -> frame.Frame:
@@ -62,20 +64,46 @@ def distinct(large: LargeData, groups: Any, names: Sequence[str], progress: Prog
     kept = database.keep(groups, part(progress, 0.0, 0.9), "grouping records by their keys")
     try:
         counted = database.collect(kept.aggregate(n=kept.count()))
-        _check_fits(int(counted["n"][0].as_py()), names, large)
+        check_fits(int(counted["n"][0].as_py()), names, large.memory)
         found = frame_files.from_arrow(database.collect(kept, part(progress, 0.9, 1.0), "reading the distinct keys"))
     finally:
         database.drop(kept)
     return frame_files.like(found, large.like, names)
 
 
-def _check_fits(rows: int, names: Sequence[str], large: LargeData) -> None:
-    needs = rows * (len(names) + 4) * BYTES_PER_VALUE
-    if needs > large.memory:
+def fits(rows: int, columns: int, memory: int) -> bool:
+    """Whether so many rows of so many values may be measured in memory."""
+    return rows * (columns + 4) * BYTES_PER_VALUE <= memory
+
+
+def check_fits(rows: int, names: Sequence[str], memory: int) -> None:
+    """An error where the combinations of some variables do not fit the memory budget."""
+    if not fits(rows, len(names), memory):
+        needs = rows * (len(names) + 4) * BYTES_PER_VALUE
         raise TacitaError(
             f"{check.quoted(names, most=8)} have {rows:,} different combinations, whose measures need about "
             f"{shown(needs)} of memory; recode the most detailed of them first, or give more memory (--memory)."
         )
+
+
+def weights_of_parts(found: frame.Frame, start: str, records: Ints, greatest: float) -> tuple[Ints, Floats]:
+    """By row the limbs of the sum of weights, and the sum of squared deviations from their mean, of sums of an engine.
+
+    The sums stand in columns whose names begin with `start`.
+    """
+    whole = [found[start + name].to_numpy().astype(np.int64) for name in expressions.ALL_SUMS]
+    parts = len(expressions.SUMS)
+    return limbs_of_parts(*whole[:parts]), squared_deviations(whole[parts:], records, greatest)
+
+
+def squared_deviations(parts: Sequence[Ints], records: Ints, greatest: float) -> Floats:
+    """By row the sum of squared deviations from the mean: n sum V^2 - (sum V)^2 in whole numbers, over n."""
+    digits = [each.astype(object) for each in parts]
+    squares = ((digits[0] * (1 << 26) + digits[1]) * (1 << 26) + digits[2]) * (1 << 26) + digits[3]
+    totals = digits[4] * (1 << 26) + digits[5]
+    unit = 2.0 ** (math.frexp(greatest)[1] - 52)
+    spread: Floats = (records * squares - totals * totals).astype(np.float64) / records * unit**2
+    return spread
 
 
 def limbs_of_parts(whole: Ints, high: Ints, low: Ints) -> Ints:
@@ -88,8 +116,8 @@ def limbs_of_parts(whole: Ints, high: Ints, low: Ints) -> Ints:
     return carried(limbs)
 
 
-def checked_weights(large: LargeData, name: str) -> int:
-    """How many weights are below 1; an error where some are not positive, finite and there."""
+def checked_weights(large: LargeData, name: str) -> tuple[int, float]:
+    """How many weights are below 1, and the greatest; an error where some are not positive, finite and there."""
     kind = large.table[name].type()
     if not (kind.is_numeric() or kind.is_boolean()):
         raise TacitaError(f"column {name!r} must hold numbers; it holds text.")
@@ -105,7 +133,7 @@ def checked_weights(large: LargeData, name: str) -> int:
         if (found[what] or 0) > most:
             verb = "add up to" if what == "total" else "be"
             raise TacitaError(f"weight {name!r} must {verb} at most {most:.0e}; check that it is a sampling weight.")
-    return int(found["below_one"] or 0)
+    return int(found["below_one"] or 0), float(found["greatest"] or 1.0)
 
 
 def apart(data: Data, names: Sequence[str], memory: int) -> Data:
@@ -121,13 +149,14 @@ def apart(data: Data, names: Sequence[str], memory: int) -> Data:
         )
     rows = np.repeat(np.arange(len(data), dtype=np.int64), times)
     records = np.where(incomplete, 1, data.condensed.records)[rows]
-    weights = data.condensed.weights
+    weights, squares = data.condensed.weights, data.condensed.squares
     if weights is not None:
         single = _of_one(weights, data.condensed.records)
         weights = np.where(incomplete[:, None], single, weights)[rows]
-    return replace(
-        data, table=frame.take(data.table, rows), condensed=Condensed(records, weights, data.condensed.below_one)
-    )
+    if squares is not None:
+        squares = np.where(incomplete, 0.0, squares)[rows]
+    stands_for = Condensed(records, weights, data.condensed.below_one, squares, data.condensed.means)
+    return replace(data, table=frame.take(data.table, rows), condensed=stands_for)
 
 
 def _of_one(weights: Ints, records: Ints) -> Ints:

@@ -8,16 +8,18 @@ known is modelled with its suppressed cells filled in again, as coarsely as the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacita.arrays import Codes, Floats, Ints
 from tacita.data import Data
+from tacita.data.data import Condensed
 from tacita.keys.matching import Keys
 from tacita.keys.missing_rules import matching_counts
-from tacita.keys.source import Grouped, InMemory, distinct_keys, totals_by_key
-from tacita.keys.table import KeyTable, population_weights, table_of
+from tacita.keys.source import Grouped, InMemory, distinct_keys, totals_by_key, totals_of_condensed
+from tacita.keys.table import KeyTable, condensed_as_they_were, population_weights, table_of
 from tacita.keys.units import counted_units, entries
 from tacita.scenario import Scenario, with_codes
 
@@ -63,12 +65,15 @@ def refilled(data: Data, scenario: Scenario, table: KeyTable) -> Refilled | None
     if all((each.codes == table.codes[table.row, at]).all() for at, each in enumerate(columns)):
         return None
     weights = population_weights(data, scenario, table.keys)
-    source = _InCodes(columns, weights)
+    stands_for = condensed_as_they_were(data, scenario, table.keys)
+    source = _InCodes(columns, weights, stands_for)
     size = data.original_size
     whole = table_of(source, scenario, table.keys, unit=table.unit, weights=weights, original_size=size)
+    if stands_for is not None:
+        whole = replace(whole, repeats=stands_for.records, squares=stands_for.squares)
     keys = np.stack([each.released[table.codes[:, at]] for at, each in enumerate(columns)], axis=1).astype(np.uint32)
     if table.unit is None:
-        sums = Keys(whole.codes, totals_by_key(whole.row, len(whole.codes), weights))
+        sums = Keys(whole.codes, source.totals(whole.row, len(whole.codes)))
         counted = matching_counts(keys, sums, table.rule, table.records)
     else:
         given = entries(whole.row, table.unit, weights)
@@ -134,12 +139,18 @@ def _ordered(values: Sequence[Any], rank: Ints) -> tuple[Any, ...]:
 class _InCodes:
     """Keys by record as codes, with weights if the records have some."""
 
-    def __init__(self, columns: Sequence[Filled], weights: Floats | None) -> None:
-        self.columns, self.weights = columns, weights
+    def __init__(self, columns: Sequence[Filled], weights: Floats | None, condensed: Condensed | None) -> None:
+        self.columns, self.weights, self.condensed = columns, weights, condensed
+
+    def totals(self, row: Ints, keys: int) -> Ints:
+        """Per key records and, where there are weights, their sums."""
+        if self.condensed is not None:
+            return totals_of_condensed(row, keys, self.condensed)
+        return totals_by_key(row, keys, self.weights)
 
     def grouped(self, keys: Sequence[str], *, incomplete_apart: bool = False) -> Grouped:
         """The distinct keys with counts and sums."""
         sizes = [len(each.values) for each in self.columns]
         row, codes = distinct_keys([each.codes.astype(np.uint32) for each in self.columns], sizes)
         values = tuple(each.values for each in self.columns)
-        return Grouped(codes, values, totals_by_key(row, len(codes), self.weights), row)
+        return Grouped(codes, values, self.totals(row, len(codes)), row)

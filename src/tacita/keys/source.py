@@ -79,7 +79,7 @@ class InMemory:
             row, codes = _incomplete_apart(row, codes)
         values = tuple(column.values for column in columns)
         if self.data.condensed is not None:
-            return Grouped(codes, values, _totals_of_condensed(row, len(codes), self.data.condensed), row)
+            return Grouped(codes, values, totals_of_condensed(row, len(codes), self.data.condensed), row)
         return Grouped(codes, values, totals_by_key(row, len(codes), self.weights), row)
 
     def _coded(self, name: str) -> Coded:
@@ -107,7 +107,7 @@ def _incomplete_apart(row: Ints, codes: Codes) -> tuple[Ints, Codes]:
     return moved, np.concatenate([codes[kept], codes[row[alone]]])
 
 
-def _totals_of_condensed(row: Ints, keys: int, condensed: Condensed) -> Ints:
+def totals_of_condensed(row: Ints, keys: int, condensed: Condensed) -> Ints:
     """Per key what matching adds up, of rows that stand for many records each."""
     weights = () if condensed.weights is None else (condensed.weights,)
     totals = repeated_sums(np.column_stack([condensed.records, *weights]), row, keys)

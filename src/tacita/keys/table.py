@@ -18,10 +18,11 @@ from tacita import check, frame
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.check import Caution, TacitaError
 from tacita.data import Data
+from tacita.data.data import Condensed
 from tacita.keys import matching
 from tacita.keys.matching import Keys
 from tacita.keys.missing_rules import matching_counts
-from tacita.keys.source import InMemory, Source, as_counts, shown_fully
+from tacita.keys.source import WEIGHT_BITS, InMemory, Source, as_counts, as_float, shown_fully
 from tacita.keys.units import counted_units, entries
 from tacita.scenario import MissingRule, Scenario, checked, with_codes
 
@@ -62,6 +63,8 @@ class KeyTable:
     """Why F is not what the weights say; empty if it is."""
     repeats: Ints | None = None
     """For each row of condensed data how many records it stands for; None: rows are records."""
+    squares: Floats | None = None
+    """For each row of condensed data how its weights vary: the sum of squared deviations from their mean."""
     unit: Ints | None = None
     """For each record the place of its unit (person, firm), where a unit has several records: f and F then count units.
     None: every record is a unit of its own."""
@@ -154,9 +157,11 @@ def _checked_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> Ke
     size = data.original_size
     grown_counts = _grown_counts(data, scenario, names) if weights is None else None
     counting = weights if grown_counts is None else grown_counts
-    table = table_of(InMemory(data, counting), scenario, names, unit=unit, weights=counting, original_size=size)
-    if data.condensed is not None:
-        table = replace(table, repeats=data.condensed.records)
+    stands_for = condensed_as_they_were(data, scenario, names)
+    counted = data if stands_for is data.condensed else replace(data, condensed=stands_for)
+    table = table_of(InMemory(counted, counting), scenario, names, unit=unit, weights=counting, original_size=size)
+    if stands_for is not None:
+        table = replace(table, repeats=stands_for.records, squares=stands_for.squares)
     if grown_counts is not None:
         table = replace(
             table, source="population_size" if scenario.population_size is not None else "sampling_fraction"
@@ -165,8 +170,16 @@ def _checked_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> Ke
         table = replace(table, source="original_weights" if data.original_weights.name else "original_file")
     keys_not_valid, weights_not_valid = _perturbed(data, names, None if as_they_were else scenario.weight)
     cautions = [_caution(text) for text in (keys_not_valid, weights_not_valid) if text]
-    cautions += _weights_below_one(weights, scenario.weight, data)
+    cautions += _weights_below_one(weights, scenario.weight, stands_for)
     return replace(table, cautions=tuple(cautions), keys_not_valid=keys_not_valid, weights_not_valid=weights_not_valid)
+
+
+def condensed_as_they_were(data: Data, scenario: Scenario, names: Sequence[str]) -> Condensed | None:
+    """What rows of condensed data stand for, with the weights that F comes from; None where rows are records."""
+    was = data.original_weights
+    if data.condensed is None or was is None or not uses_original_weights(data, scenario, names):
+        return data.condensed
+    return was.condensed or data.condensed
 
 
 def _grown_counts(data: Data, scenario: Scenario, names: tuple[str, ...]) -> Floats | None:
@@ -317,6 +330,16 @@ def survey_weights(data: Data, scenario: Scenario) -> Floats | None:
     return _checked_weights(scenario.weight, data.numbers(scenario.weight), data)
 
 
+def row_weights(data: Data, scenario: Scenario | None) -> Floats:
+    """By row the weight of its records together, or how many they are where no weight counts."""
+    if data.condensed is None:
+        weights = None if scenario is None else survey_weights(data, scenario)
+        return np.ones(len(data)) if weights is None else weights
+    if scenario is None or data.condensed.weights is None:
+        return data.condensed.records.astype(np.float64)
+    return as_float(data.condensed.weights, WEIGHT_BITS)
+
+
 def _checked_weights(name: str, weights: Floats, data: Data) -> Floats:
     what = f"weight {name!r} must be positive"
     for adjective, wrong in (
@@ -343,10 +366,10 @@ def _caution(text: str) -> str:
     return text
 
 
-def _weights_below_one(weights: Floats | None, name: str | None, data: Data) -> Iterator[str]:
+def _weights_below_one(weights: Floats | None, name: str | None, condensed: Condensed | None) -> Iterator[str]:
     below = 0 if weights is None else int((weights < 1).sum())
-    if data.condensed is not None:
-        below = data.condensed.below_one
+    if condensed is not None:
+        below = condensed.below_one
     if below:
         yield _caution(
             f"weight {name!r} is below 1 in {check.counted(below, 'record')}: a unit stands for at least itself; "

@@ -12,7 +12,8 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.comparison import check_sizes
 from tacita.distance.truth import same_unit
-from tacita.keys.table import survey_weights
+from tacita.keys.table import row_weights
+from tacita.loss.distributions.association import effective_size
 from tacita.parameters import Doc
 from tacita.scenario import Scenario
 
@@ -41,6 +42,20 @@ class Both(NamedTuple):
     def files(self) -> tuple[Data, Data]:
         """The original and the release."""
         return self.original, self.released
+
+    @property
+    def effective_sizes(self) -> tuple[float, float]:
+        """By file Kish's effective number of records: as many with equal weights would be as precise."""
+        return self._effective(self.original, self.weights[0]), self._effective(self.released, self.weights[1])
+
+    def _effective(self, data: Data, weight: Floats) -> float:
+        if data.condensed is None:
+            return effective_size(weight)
+        if not self.weighted:
+            return float(data.size)
+        assert data.condensed.squares is not None
+        squares = data.condensed.squares + weight**2 / data.condensed.records
+        return float(weight.sum() ** 2 / squares.sum())
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -76,8 +91,7 @@ def in_order(data: Data) -> Data:
 
 
 def _weights(data: Data, scenario: Scenario, name: str | None) -> Floats:
-    weights = survey_weights(data, scenario) if name is not None else None
-    return np.ones(len(data)) if weights is None else weights
+    return row_weights(data, scenario if name is not None else None)
 
 
 def compared_variables(both: Both, scenario: Scenario, variables: Any) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from tacita.data import Data
 from tacita.distance.aligned import aligned
 from tacita.distance.comparison import check_sizes
 from tacita.distance.truth import new_records_caution
-from tacita.keys.table import survey_weights
+from tacita.keys.table import row_weights
 from tacita.parameters import Doc
 from tacita.scenario import Scenario, checked
 
@@ -47,15 +47,18 @@ class Files:
         """The weights in the original; None: every record counts the same."""
         if not self.weighted or self.scenario.weight is None:
             return None
-        check.columns_exist("weight", (self.scenario.weight,), self.original.columns)
-        return survey_weights(self.original, self.scenario)
+        return self._weights(self.original)
 
     @cached_property
     def released_weights(self) -> Floats | None:
         """The weights in the release, which a step can have changed; the original's where it has none."""
         if self.weights is None or self.scenario.weight not in self.released.columns:
             return self.weights
-        return survey_weights(self.released, self.scenario)
+        return self._weights(self.released)
+
+    def _weights(self, data: Data) -> Floats:
+        check.columns_exist("weight", (str(self.scenario.weight),), data.columns)
+        return row_weights(data, self.scenario)
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -104,7 +107,7 @@ def compared_files(original: Any, released: Any, scenario: Scenario, *, weighted
     scenario = checked(scenario)
     scenario.check_against(Data.of(original))
     first, second, new, _ = aligned(original, released)
-    dropped = len(Data.of(original)) - len(first)
+    dropped = Data.of(original).size - first.size
     order = np.argsort(first.record, kind="stable")
     given = np.empty_like(order)
     given[order] = np.arange(len(order))

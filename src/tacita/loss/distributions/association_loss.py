@@ -29,7 +29,6 @@ from tacita.loss.distributions.association import (
     correlation_ratio,
     cramers_v,
     cross_table,
-    effective_size,
     independence_p,
     mid_ranks,
     mutual_information,
@@ -169,6 +168,7 @@ class AssociationLoss(Result):
     files=2,
     called_for="comparison",
     kind="loss",
+    by_key=True,
     limit=at_most("mean", "the mean difference of associations", moved_by=GENTLER),
     missing=own_rule("A missing category is one of its own; missing numbers are left out."),
 )
@@ -248,7 +248,7 @@ def _pair(both: Both, names: tuple[str, str], columns: tuple[list[Column], list[
         one, other = (_ratio(*side) for side in ordered)
         return Pair(*names, "correlation ratio", one, other, other - one, "")
     tables = [cross_table(x.codes, y.codes, (x.size, y.size), weight) for x, y, weight in sides]
-    sizes = [effective_size(weight) for weight in both.weights]
+    sizes = both.effective_sizes
     one, other = (cramers_v(table, size, corrected=corrected) for table, size in zip(tables, sizes, strict=True))
     information = (mutual_information(table) for table in tables)
     tests = (independence_p(table, size) for table, size in zip(tables, sizes, strict=True))

@@ -190,6 +190,7 @@ class DistributionLoss(Result):
     files=2,
     called_for="comparison",
     kind="loss",
+    by_key=True,
     limit=at_most("mean", "the mean loss of the distributions", moved_by=GENTLER),
     missing=own_rule("A missing value is a category of its own."),
 )

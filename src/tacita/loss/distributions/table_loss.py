@@ -193,6 +193,7 @@ def _work(original: Data, released: Data, scenario: Scenario, options: Mapping[s
     files=2,
     called_for="comparison",
     kind="loss",
+    by_key=True,
     limit=at_most("mean", "the mean Hellinger distance of tables", moved_by=GENTLER),
     missing=own_rule("A missing value is a category of its own."),
 )

@@ -17,6 +17,7 @@ from tacita.loss.values.classes import KeyClasses, discernibility, key_classes, 
 from tacita.measures import GENTLER, at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress
+from tacita.repeats import mean, some, total
 from tacita.result import Percent, Result, Table, percent
 from tacita.scenario import Scenario
 
@@ -116,6 +117,7 @@ class ClassLoss(Result):
     called_for="comparison",
     kind="loss",
     needs="keys",
+    by_key=True,
     limit=at_most("granularity", "the granularity lost", moved_by=GENTLER),
     missing=own_rule("A released blank stands for all categories; where the original has none, nothing can be lost."),
 )
@@ -158,12 +160,13 @@ def class_loss(
         progress(0.5 * at / len(names), "reading keys")
         codes.append(_codes(files, name))
     progress(0.5, "comparing classes")
-    parts = [key_classes(x, y) for x, y in codes]
+    repeats = files.original.repeats
+    parts = [key_classes(x, y, repeats) for x, y in codes]
     perturbed = [name for name in names if name in files.released.perturbed]
     said = f"{check.quoted(perturbed)} was perturbed: a released value stands for all values that it replaced."
     return ClassLoss(
-        keys=tuple(_of_key(name, *pair, part) for name, pair, part in zip(names, codes, parts, strict=True)),
-        figures_of_file=_figures(codes, parts),
+        keys=tuple(_of_key(name, *pair, part, repeats) for name, pair, part in zip(names, codes, parts, strict=True)),
+        figures_of_file=_figures(codes, parts, repeats),
         record=files.as_given(files.original.record),
         loss=files.as_given(np.mean([np.nan_to_num(each.granularity, nan=0.0) for each in parts], axis=0)),
         cautions=(*files.cautions, *((said,) if perturbed else ())),
@@ -180,35 +183,39 @@ def _codes(files: Files, name: str) -> tuple[Ints, Ints]:
     return x, y
 
 
-def _of_key(name: str, x: Ints, y: Ints, part: KeyClasses) -> KeyLoss:
-    most = np.nansum(part.most_entropy)
+def _of_key(name: str, x: Ints, y: Ints, part: KeyClasses, repeats: Ints | None) -> KeyLoss:
+    bits, most = (total(np.nan_to_num(each), repeats) for each in (part.entropy, part.most_entropy))
     return KeyLoss(
         name,
         len(np.unique(x[x > 0])),
         len(np.unique(y[y > 0])),
-        _mean(part.granularity),
-        _mean(part.intensity),
-        float(np.nansum(part.entropy) / most) if most > 0 else 0.0,
+        _mean(part.granularity, repeats),
+        _mean(part.intensity, repeats),
+        bits / most if most > 0 else 0.0,
     )
 
 
-def _mean(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else 0.0
+def _mean(values: Floats, repeats: Ints | None) -> float:
+    known = ~np.isnan(values)
+    return mean(values[known], some(repeats, known)) if known.any() else 0.0
 
 
-def _figures(codes: list[tuple[Ints, Ints]], parts: list[KeyClasses]) -> dict[str, Figure]:
+def _figures(codes: list[tuple[Ints, Ints]], parts: list[KeyClasses], repeats: Ints | None) -> dict[str, Figure]:
     """Every measure of the file before and after."""
-    n = len(codes[0][0])
+    n = len(codes[0][0]) if repeats is None else int(repeats.sum())
+    every = None if repeats is None else np.tile(repeats, len(codes))
     cells = {kind: np.concatenate([getattr(each, kind) for each in parts]) for kind in ("granularity", "intensity")}
-    shares = {kind: _mean(values) for kind, values in cells.items()}
-    bits, most = (sum(float(np.nansum(getattr(each, kind))) for each in parts) for kind in ("entropy", "most_entropy"))
-    ambiguity = float(np.prod([each.size for each in parts], axis=0).mean())
+    shares = {kind: _mean(values, every) for kind, values in cells.items()}
+    bits, most = (
+        sum(total(np.nan_to_num(getattr(each, kind)), repeats) for each in parts)
+        for kind in ("entropy", "most_entropy")
+    )
+    ambiguity = mean(np.prod([each.size for each in parts], axis=0), repeats)
     widest = float(np.prod([max(len(np.unique(x[x > 0])), 1) for x, _ in codes], dtype=np.float64))
     groups = [distinct_keys([side.astype(np.uint32) for side in each], [int(side.max()) for side in each])[0]
               for each in zip(*codes, strict=True)]  # fmt: skip
     gone = np.all([y == 0 for _, y in codes], axis=0) & np.any([x > 0 for x, _ in codes], axis=0)
-    alike = [discernibility(groups[0], np.zeros(n, dtype=np.bool_)), discernibility(groups[1], gone)]
+    alike = [discernibility(groups[0], np.zeros_like(gone), repeats), discernibility(groups[1], gone, repeats)]
     sizes = [n / (int(group.max()) + 1) for group in groups]
     return {
         **{kind: Figure(0.0, share, share) for kind, share in shares.items()},

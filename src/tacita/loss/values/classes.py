@@ -8,6 +8,7 @@ import numpy as np
 
 from tacita.arrays import Floats, Ints
 from tacita.distance.covered import class_losses, covered, pairs_of_codes
+from tacita.repeats import counts, how_many, some
 
 MOST_CELLS = 20_000_000
 """With more classes times categories, as in a perturbed number, no hierarchy is looked for: all are at level 1."""
@@ -58,13 +59,13 @@ def levels(x: Ints, y: Ints) -> tuple[Ints, int]:
     return level, top if top > 0 and top == level.max(initial=0) else int(level.max(initial=0)) + 1
 
 
-def key_classes(x: Ints, y: Ints) -> KeyClasses:
+def key_classes(x: Ints, y: Ints, repeats: Ints | None = None) -> KeyClasses:
     """What each record loses on one key."""
-    n_x = np.bincount(x, minlength=int(x.max(initial=0)) + 1).astype(np.float64)
+    n_x = counts(x, repeats, int(x.max(initial=0)) + 1).astype(np.float64)
     n_x[0] = 0.0
     categories, shown = int((n_x > 0).sum()), n_x.sum()
     px, py, _ = pairs_of_codes(x, y)
-    found = covered(x, y)
+    found = covered(x, y, repeats)
     among = np.bincount(py, weights=n_x[px], minlength=len(found.many))
     among[0] = shown
     level, height = levels(x, y)
@@ -75,7 +76,7 @@ def key_classes(x: Ints, y: Ints) -> KeyClasses:
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy, most = np.log2(among[y] / n_x[x]), np.log2(shown / n_x[x])
     return KeyClasses(
-        np.where(lost, np.nan, class_losses(x, y)),
+        np.where(lost, np.nan, class_losses(x, y, repeats=repeats)),
         np.where(lost, np.nan, level[y] / height),
         np.where(lost, np.nan, entropy),
         np.where(lost, np.nan, most),
@@ -83,15 +84,16 @@ def key_classes(x: Ints, y: Ints) -> KeyClasses:
     )
 
 
-def discernibility(group: Ints, suppressed: Ints) -> float:
+def discernibility(group: Ints, suppressed: Ints, repeats: Ints | None = None) -> float:
     """The sum over records of the size of their class, the whole file for a suppressed record.
 
     >>> discernibility(np.array([0, 0, 1, 2]), np.array([False, False, False, True]))
     9.0
     """
-    n = len(group)
-    kept = np.bincount(group[~suppressed.astype(np.bool_)]).astype(np.float64)
-    return float((kept**2).sum() + n * float(suppressed.sum()))
+    gone = suppressed.astype(np.bool_)
+    n = how_many(np.ones_like(gone), repeats)
+    kept = counts(group[~gone], some(repeats, ~gone)).astype(np.float64)
+    return float((kept**2).sum() + n * float(how_many(gone, repeats)))
 
 
 def scaled(before: float, after: float, most: float) -> float:

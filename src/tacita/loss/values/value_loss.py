@@ -16,6 +16,7 @@ from tacita.loss.compared import Files, Weighted, compared_files
 from tacita.measures import GENTLER, at_most, measure, own_rule
 from tacita.parameters import Doc, OneOf
 from tacita.progress import Progress, no_progress
+from tacita.repeats import how_many
 from tacita.result import Percent, Result, Table, percent
 from tacita.scenario import Scenario
 
@@ -49,6 +50,13 @@ class ValueLoss(Result):
     """Variables of the original that the release lacks and that were not asked for."""
     cautions: tuple[str, ...] = ()
     """What the reader should know."""
+    repeats: Ints | None = None
+    """By row how many records it stands for, where files are on an engine; None: each is one."""
+
+    @property
+    def records(self) -> int:
+        """Records that both files have."""
+        return len(self.record) if self.repeats is None else int(self.repeats.sum())
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -75,7 +83,7 @@ class ValueLoss(Result):
 
     def sentences(self) -> list[str]:
         """Records that were changed, and variables that do not count."""
-        n, changed = len(self.record), int((self.loss > 0).sum())
+        n, changed = self.records, how_many(self.loss > 0, self.repeats)
         said = [f"{changed:,} of {check.counted(n, 'record')} changed ({percent(changed / n)})"]
         if self.not_counted:
             gone = check.quoted(self.not_counted)
@@ -117,7 +125,7 @@ class ValueLoss(Result):
     def to_dict(self) -> dict[str, Any]:
         """The figures of the file."""
         return {
-            "records": len(self.record),
+            "records": self.records,
             "dropped": self.dropped,
             "information_loss": self.overall,
             "by_variable": self.by_variable,
@@ -130,6 +138,7 @@ class ValueLoss(Result):
     files=2,
     called_for="comparison",
     kind="loss",
+    by_key=True,
     limit=at_most("overall", "the information loss lambda", moved_by=GENTLER),
     figure="value_loss",
     missing=own_rule("A value that is gone counts as far as can be, one where there was none 1, none in both files 0."),
@@ -199,6 +208,7 @@ def value_loss(
         dropped=files.dropped,
         not_counted=() if variables is not None else files.removed(),
         cautions=files.cautions,
+        repeats=None if files.original.repeats is None else files.as_given(files.original.repeats),
     )
 
 
@@ -206,7 +216,7 @@ def _change(files: Files, name: str, unit: str, classes: bool | None, missing: s
     """How a variable was changed, its loss weighted, and d by record."""
     first, second = files.original, files.released
     if name not in second.columns:
-        there = int((~first.missing(name)).sum())
+        there = how_many(~first.missing(name), first.repeats)
         return Change(name, "removed", there, there, 1.0), np.ones(len(first))
     change, loss = changed_values(first, second, name, unit, classes, missing)
     if files.weights is None:

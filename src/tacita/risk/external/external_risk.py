@@ -17,7 +17,7 @@ from tacita.progress import Progress, no_progress, part
 from tacita.result import Percent, Result, Table, Verdict, number, percent
 from tacita.risk.external.amounts import amounts_of
 from tacita.risk.external.figures import AVERAGED, KINDS, Average, Figures, Found, Matching, average
-from tacita.risk.external.files import compared_files
+from tacita.risk.external.files import Files, compared_files
 from tacita.risk.external.known import known_variables
 from tacita.risk.external.variables import compared_variable
 from tacita.risk.external.words import cautions_of, notes_of
@@ -216,6 +216,7 @@ class ExternalRisk(Result):
         moved_by="Recode or Suppress what the intruder knows, or perturb it more (Noise, Pram, SwapRecords)",
     ),
     for_perturbed=True,
+    by_key=True,
     figure="external_risk",
     missing=own_rule(
         "A missing category agrees with a missing one; a missing number of the intruder agrees with nothing, and for a "
@@ -286,7 +287,7 @@ def external_risk(
     rules = (compared, others) if suppressed == "level" else (others, compared)
     pairs = None if files.units is None else files.true_pairs()
     amounts, weight_unit = amounts_of(files.released, scenario, weighted)
-    matching = Matching(len(files.intruder), amounts, weight_unit, pairs)
+    matching = Matching(len(files.intruder), amounts, weight_unit, pairs, files.intruder.repeats)
     found = matching.found(rules[0], part(progress, 0.3, 0.5))
     is_suppressed = any(each.suppressed for each in ready)
     other = Figures.of(matching.found(rules[1], part(progress, 0.5, 0.7))) if is_suppressed else None
@@ -301,10 +302,16 @@ def external_risk(
         found=found,
         other=other,
         average=averaged,
-        guessed=None if pairs is None else len(pairs[0]) / len(files.released),
-        released=len(files.released),
+        guessed=None if pairs is None else _of_both(files, pairs) / files.released.size,
+        released=files.released.size,
         weighted=weighted,
         by_number=files.by_number,
         notes=(*chosen.notes, *notes_of(tolerance, suppressed, weighted, other, averaged)),
         cautions=cautions_of(ready, files.own is None),
     )
+
+
+def _of_both(files: Files, pairs: tuple[Ints, Ints]) -> int:
+    """How many pairs of records are of one unit."""
+    repeats = files.intruder.repeats
+    return len(pairs[0]) if repeats is None else int(repeats[pairs[0]].sum())

@@ -13,6 +13,7 @@ import numpy as np
 from tacita.arrays import Bools, Floats, Ints
 from tacita.progress import Progress, no_progress, part
 from tacita.random import Draws
+from tacita.repeats import how_many
 from tacita.risk.external.agreement import Compared, pair_sums
 
 MOST_EXACT = 6
@@ -31,6 +32,8 @@ class Found(NamedTuple):
     """Among so many he guesses: the pairs, or the sum of their weights."""
     right: Ints | None
     """Released records of the same unit among the pairs; None: nobody knows who is who."""
+    repeats: Ints | None = None
+    """How many records each row of his file stands for, where files are on an engine; None: each is one."""
 
     @property
     def unique_correct(self) -> Bools:
@@ -65,14 +68,14 @@ class Figures(NamedTuple):
     @classmethod
     def of(cls, found: Found) -> Figures:
         """The figures of what he finds."""
-        size, paired = len(found.pairs), int((found.pairs > 0).sum())
+        repeats = found.repeats
+        size, paired = (how_many(each, repeats) for each in (found.pairs >= 0, found.pairs > 0))
         if found.right is None:
             return cls(size, paired, None, None, None, None)
-        expected, true = found.expected, int((found.right > 0).sum())
+        expected, true = found.expected, how_many(found.right > 0, repeats)
         # An exact sum: it does not depend on the order of the records.
-        return cls(
-            size, paired, true, int(found.unique_correct.sum()), math.fsum(expected.tolist()), float(expected.max())
-        )
+        total = math.fsum((expected if repeats is None else expected * repeats).tolist())
+        return cls(size, paired, true, how_many(found.unique_correct, repeats), total, float(expected.max()))
 
     def share(self, name: str) -> float:
         """A figure as a share of the records, the highest probability as it is; NaN where nobody knows."""
@@ -93,18 +96,20 @@ class Matching(NamedTuple):
     """What a whole number of weight stands for."""
     true_pairs: tuple[Ints, Ints] | None
     """Rows of both files that are the same unit; None: nobody knows."""
+    repeats: Ints | None = None
+    """How many records each row of the intruder's file stands for; None: each is one."""
 
     def found(self, variables: Sequence[Compared], progress: Progress = no_progress) -> Found:
         """What an intruder finds who knows these variables."""
         sums = pair_sums(variables, self.size, self.amounts, progress)
         candidates: Floats = sums[:, -1].astype(np.float64) * self.unit
         if self.true_pairs is None:
-            return Found(sums[:, 0], candidates, None)
+            return Found(sums[:, 0], candidates, None, self.repeats)
         rows, released = self.true_pairs
         agrees = np.ones(len(rows), dtype=np.bool_)
         for each in variables:
             agrees &= each.agrees(rows, released)
-        return Found(sums[:, 0], candidates, np.bincount(rows[agrees], minlength=self.size))
+        return Found(sums[:, 0], candidates, np.bincount(rows[agrees], minlength=self.size), self.repeats)
 
 
 class Average(NamedTuple):

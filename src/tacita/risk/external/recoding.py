@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita.arrays import Floats, Ints
+from tacita.repeats import counts
 
 MOST_LEVELS = 8
 """So many levels of classes inside classes are told apart; values that need more were exchanged, not recoded."""
@@ -29,7 +30,9 @@ class Categories(NamedTuple):
     """Whether values were exchanged for wrong ones."""
 
 
-def recoded_categories(original: Ints, released: Ints, size: int, perturbed: bool) -> Categories:
+def recoded_categories(
+    original: Ints, released: Ints, size: int, perturbed: bool, repeats: Ints | None = None
+) -> Categories:
     """What the codes 1 to `size` - 1 become, from pairs of codes of the same records, both shown.
 
     >>> found = recoded_categories(np.array([1, 2, 1, 3]), np.array([4, 4, 5, 3]), 6, perturbed=False)
@@ -37,7 +40,8 @@ def recoded_categories(original: Ints, released: Ints, size: int, perturbed: boo
     ([0, 0, 0, 0, 0, 1], [[0, 4, 4, 3, 4, -1], [-1, 5, -1, -1, -1, 5]])
     """
     itself = np.arange(size)
-    pairs, times = np.unique(original * size + released, return_counts=True)
+    pairs, place = np.unique(original * size + released, return_inverse=True)
+    times = counts(place, repeats)
     x, y = pairs // size, pairs % size
     if (x == y).all():
         return Categories(np.zeros(size, np.int64), (itself,), recoded=False, exchanged=False)

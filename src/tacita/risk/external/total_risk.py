@@ -105,6 +105,7 @@ class TotalRisk(Result):
     files=2,
     called_for="comparison",
     needs="keys",
+    by_key=True,
     limit=at_most(
         "total",
         "the total risk",

@@ -16,6 +16,7 @@ from tacita.data.variable import among_codes
 from tacita.data.visible import visible_categories, visible_missing_codes
 from tacita.distance.comparison import check_sizes
 from tacita.frame import Coded
+from tacita.repeats import some
 from tacita.risk.external.agreement import NOTHING, Compared, Level
 from tacita.risk.external.files import Files, shown_in_both
 from tacita.risk.external.numbers import nearest_agrees, placed
@@ -72,7 +73,8 @@ def _compared_categories(files: Files, name: str) -> Prepared:
     size = int(max(codes.max(initial=0) for codes in (known, original, released))) + 1
     perturbed = name in files.released.perturbed
     x, y = shown_in_both(files, original > 0, released > 0) if len(original) else (original, original)
-    found = recoded_categories(original[x], released[y], size, perturbed)
+    repeats = some(files.released.repeats, y)
+    found = recoded_categories(original[x], released[y], size, perturbed, repeats)
     levels = tuple(Level(become[known]) for become in found.become)
     missing = released == 0
     return Prepared(

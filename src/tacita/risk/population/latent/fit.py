@@ -244,7 +244,7 @@ def sample_of(table: KeyTable, cells: Cells, weights: Floats | None) -> Sample:
         shown = np.where(forecast, shown, 1.0)
     fitted, kappa = np.zeros(len(cells.codes)), 0.0
     if weights is not None:
-        fitted, kappa = mean_weights(cells.codes, cells.row[table.row], weights, table.repeats)
+        fitted, kappa = mean_weights(cells.codes, cells.row[table.row], weights, table.repeats, table.squares)
     mean = (table.population_count + kappa * fitted[cells.row]) / (table.sample_count + kappa)
     return Sample(table.sample_count, shown, np.maximum(mean, 1.0), forecast)
 
@@ -253,7 +253,8 @@ def sample_of_release(whole: Refilled, known: Bools, row: Ints, weights: Floats 
     """What the file before suppression says by key of the release; `known` keys are in that file, in these rows."""
     mean = whole.population_count / whole.sample_count
     if weights is not None:
-        fitted, kappa = mean_weights(whole.table.codes.astype(np.int64), whole.table.row, weights)
+        table = whole.table
+        fitted, kappa = mean_weights(table.codes.astype(np.int64), table.row, weights, table.repeats, table.squares)
         # What the values say of a weight is known of keys of that file; others, of many people, have their mean weight.
         said = np.where(known, fitted[row], mean)
         mean = (whole.population_count + kappa * said) / (whole.sample_count + kappa)

@@ -48,7 +48,7 @@ def digest(table: KeyTable, weights: Floats | None) -> bytes:
     """A digest of all that a model depends on."""
     numbers = [all(isinstance(value, int | float) for value in each) for each in table.values]
     found = hashlib.blake2b(repr((table.rule, table.source, list(map(len, table.values)), numbers)).encode())
-    by_record = [each for each in (weights, table.unit) if each is not None]
+    by_record = [each for each in (weights, table.unit, table.repeats, table.squares) if each is not None]
     arrays = [table.codes, table.records, table.sample_count, table.population_count, *by_record]
     for each in [*arrays, *([table.row] if by_record else [])]:
         found.update(repr((each.shape, each.dtype.str)).encode())

@@ -14,11 +14,16 @@ SWEEPS = 100
 ENOUGH = 1e-9
 
 
-def mean_weights(codes: Ints, row: Ints, weights: Floats, repeats: Ints | None = None) -> tuple[Floats, float]:
+def mean_weights(
+    codes: Ints, row: Ints, weights: Floats, repeats: Ints | None = None, squares: Floats | None = None
+) -> tuple[Floats, float]:
     """By cell what an additive model of its values says of the weight, and how many records that counts for (kappa).
 
     The mean weight of a key is (sum of weights + kappa fitted weight) / (f + kappa). kappa is the variance of weights
     within cells over that of cells around the model: 0 where weights are constant within cells.
+
+    Where a weight is the mean of several records, `repeats` says of how many, and `squares` how they vary: the sum of
+    their squared deviations from it.
     """
     order = np.lexsort((weights, row))  # sums must not depend on the order of the records
     row, weights = row[order], weights[order]
@@ -26,6 +31,8 @@ def mean_weights(codes: Ints, row: Ints, weights: Floats, repeats: Ints | None =
     count: Floats = np.bincount(row, weights=times, minlength=len(codes)).astype(np.float64)
     mean = np.bincount(row, weights=weights * times, minlength=len(codes)) / count
     square = np.bincount(row, weights=(weights - mean[row]) ** 2 * times, minlength=len(codes))
+    if squares is not None:
+        square += np.bincount(row, weights=squares[order], minlength=len(codes))
     twice = count >= 2
     within = square[twice].sum() / max((count[twice] - 1).sum(), 1.0)
     if within <= (1e-9 * mean.mean()) ** 2:

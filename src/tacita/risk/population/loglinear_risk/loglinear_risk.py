@@ -246,6 +246,7 @@ def _work(data: Data, scenario: Scenario, options: Mapping[str, Any]) -> Work:
 
 @measure(
     by_key=True,
+    weights_by_record=True,
     work=_work,
     needs=("keys", "sample"),
     limit=at_most(

@@ -14,6 +14,7 @@ from tacita import frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
+from tacita.repeats import counts, some
 from tacita.risk.release.reconstruction.misleading import Misleading
 from tacita.risk.release.reconstruction.values import (
     is_number,
@@ -58,9 +59,21 @@ class Protected:
     """Whether values were drawn from a model: one that is shown says nothing of its own record."""
     blank: int = 0
     """The code of a blank that was drawn like a value; 0 where blanks are cells without one."""
+    repeats: Ints | None = None
+    """By row how many records it stands for, where files are on an engine; None: each is one."""
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @cached_property
+    def times(self) -> Ints | None:
+        """By protected cell how many records it stands for; None: each is one."""
+        return some(self.repeats, self.rows)
+
+    @property
+    def size(self) -> int:
+        """Protected cells, of all records."""
+        return len(self) if self.times is None else int(self.times.sum())
 
     @cached_property
     def misleading(self) -> Misleading:
@@ -75,8 +88,8 @@ class Protected:
     @cached_property
     def shares(self) -> Floats:
         """By code: its share of the released values."""
-        count = np.bincount(self.shown[self.shown_rows], minlength=self.codes + 1)
-        return count / max(len(self.shown_rows), 1)
+        count = counts(self.shown[self.shown_rows], some(self.repeats, self.shown_rows), self.codes + 1)
+        return count / max(int(count.sum()), 1)
 
     @cached_property
     def modes(self) -> Ints:
@@ -160,6 +173,16 @@ class Files:
 
     def __len__(self) -> int:
         return len(self.released)
+
+    @property
+    def size(self) -> int:
+        """Records that both files have."""
+        return self.released.size
+
+    @property
+    def repeats(self) -> Ints | None:
+        """By row how many records it stands for, where files are on an engine; None: each is one."""
+        return self.released.repeats
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -275,7 +298,7 @@ def _protected(files: Files, name: str) -> Protected | None:
         suppressed=shown[rows] == 0,
         shown=shown,
         truth=truth,
-        target=np.where(shown[rows] == 0, released_as(was, shown, len(values))[truth], truth),
+        target=np.where(shown[rows] == 0, released_as(was, shown, len(values), files.repeats)[truth], truth),
         values=values,
         codes=len(values),
         numbers=numbers_of(files.original, name),
@@ -285,13 +308,15 @@ def _protected(files: Files, name: str) -> Protected | None:
         perturbed_by=next((each.kind for each in reversed(mechanisms) if each.perturbs), ""),
         drawn=drawn,
         blank=blank,
+        repeats=files.repeats,
     )
 
 
-def released_as(was: Ints, shown: Ints, codes: int) -> NDArray[np.int64]:
+def released_as(was: Ints, shown: Ints, codes: int, repeats: Ints | None = None) -> NDArray[np.int64]:
     """By original code: the code that most records with it are released with; itself if none is, or if two are."""
     seen = (was > 0) & (shown > 0)
-    pairs, count = np.unique(was[seen] * (codes + 1) + shown[seen], return_counts=True)
+    pairs, place = np.unique(was[seen] * (codes + 1) + shown[seen], return_inverse=True)
+    count = counts(place, some(repeats, seen))
     found = np.arange(codes + 1)
     if not len(pairs):
         return found

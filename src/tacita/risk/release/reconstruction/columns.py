@@ -20,6 +20,7 @@ import numpy as np
 
 from tacita.arrays import Bools, Ints
 from tacita.progress import Progress, no_progress
+from tacita.repeats import counts, how_many, some
 from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.leak import (
     HIT_RATE,
@@ -63,15 +64,18 @@ class Tally(NamedTuple):
     """By value: how many of them have it."""
 
 
-def tally(group: Ints, value: Ints, codes: int) -> Tally:
-    """By group: rows, most frequent value, and how many rows are told by the others."""
+def tally(group: Ints, value: Ints, codes: int, repeats: Ints | None = None) -> Tally:
+    """By group: rows, most frequent value, and how many rows are told by the others.
+
+    Where a row stands for several records, records are counted.
+    """
     combined = group * (codes + 1) + value
     if len(combined) and int(combined.max()) < max(FEW_CELLS, 8 * len(combined)):
-        table = np.bincount(combined)
+        table = counts(combined, repeats)
         cell = np.flatnonzero(table)
         return _tally_of_cells(cell, table[cell], codes)
-    cell, count = np.unique(combined, return_counts=True)
-    return _tally_of_cells(cell, count, codes)
+    cell, place = np.unique(combined, return_inverse=True)
+    return _tally_of_cells(cell, counts(place, repeats), codes)
 
 
 def tally_of_groups(key: Ints, place: Places, keys: Ints, protected: Protected, shown: Ints | None = None) -> Tally:
@@ -85,7 +89,7 @@ def tally_of_groups(key: Ints, place: Places, keys: Ints, protected: Protected, 
     chosen = np.unique(keys)
     place[chosen] = np.arange(1, len(chosen) + 1)
     width = protected.codes + 1
-    if len(chosen) * width <= max(FEW_CELLS, 8 * len(key)):
+    if protected.repeats is None and len(chosen) * width <= max(FEW_CELLS, 8 * len(key)):
         table = np.zeros(len(chosen) * width, dtype=np.int64)
         count_in_groups(key, place, values, width, table)
         cell = np.flatnonzero(table)
@@ -93,7 +97,8 @@ def tally_of_groups(key: Ints, place: Places, keys: Ints, protected: Protected, 
     else:
         group = place[key]
         there = (group > 0) & (values > 0)
-        found = tally(group[there].astype(np.int64) - 1, values[there], protected.codes)
+        own = some(protected.repeats, there)
+        found = tally(group[there].astype(np.int64) - 1, values[there], protected.codes, own)
     place[chosen] = 0
     return found._replace(group=chosen[found.group])
 
@@ -136,7 +141,8 @@ class Guesses(NamedTuple):
         """In how many rows that show what is true a group says another value; `keys` are by row."""
         rows = np.flatnonzero((protected.shown > 0) & ~protected.is_protected)
         said = self.of(keys[rows])
-        return int(((said > 0) & (said != protected.blank) & (said != protected.shown[rows])).sum())
+        wrong = (said > 0) & (said != protected.blank) & (said != protected.shown[rows])
+        return how_many(wrong, some(protected.repeats, rows))
 
 
 def guesses(found: Tally, keys: Ints, protected: Protected, tried: int, whole: bool) -> Guesses:
@@ -212,7 +218,7 @@ def column_leaks(
         return
     ones = [name for name in files.columns if _has_several_values(files, name)]
     views = [view for name in ones for view in views_of(files, name)]
-    groups = [name for name in ones if files.distinct(name) < len(files)]
+    groups = [name for name in ones if files.distinct(name) < files.size]
     several = len(groups) if threes == "all" else min(MOST_TELLING, len(groups))
     tried = len(ones) + len(views) + comb(len(groups), 2) + (comb(several, 3) if threes != "none" else 0)
     search = Search(files, learnable, tried, touched)
@@ -262,7 +268,7 @@ def _single_column_leaks(
             if view.column == protected.name:
                 continue
             rows = protected.shown_rows
-            found = tally(codes[rows], protected.shown[rows], protected.codes)
+            found = tally(codes[rows], protected.shown[rows], protected.codes, some(protected.repeats, rows))
             said = guesses(found, codes[protected.rows], protected, search.tried, whole=True)
             if view.column in telling:
                 gain = said.rate - float(protected.shares.max())
@@ -306,15 +312,15 @@ def _telling(
         return
     fresh = [cells & search.touched[protected.rows] for protected, cells in asked]
     held = np.zeros(len(place), dtype=np.bool_)
-    for (protected, _), some in zip(asked, fresh, strict=True):
-        held[key[protected.rows[some]]] = True
+    for (protected, _), new in zip(asked, fresh, strict=True):
+        held[key[protected.rows[new]]] = True
     rows = np.flatnonzero(held[key])
-    for (protected, cells), some in zip(asked, fresh, strict=True):
-        if some.any():
-            own = key[protected.rows[some]]
+    for (protected, cells), new in zip(asked, fresh, strict=True):
+        if new.any():
+            own = key[protected.rows[new]]
             found = tally_of_groups(key[rows], place, own, protected, protected.shown[rows])
             told = guesses(found, own, protected, search.tried, whole=False).of(own)
-            if ((told > 0) & ((told == protected.truth[some]) | (told == protected.target[some]))).any():
+            if ((told > 0) & ((told == protected.truth[new]) | (told == protected.target[new]))).any():
                 yield protected, cells
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tacita.arrays import Bools, Ints
+from tacita.repeats import counts, how_many, mean, some
 from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.leak import HIT_RATE, Leak, is_justified, leak
 from tacita.risk.release.reconstruction.values import plain_text, plain_value
@@ -45,9 +46,10 @@ def _copy_leak(files: Files, protected: Protected, view: View) -> Leak | None:
     codes = files.codes(view.column) if view.codes is None else view.codes
     assert codes is not None
     texts = view.texts if view.codes is not None else (None, *files.values(view.column))
-    some = np.linspace(0, len(protected) - 1, min(SCREENED, len(protected))).astype(np.int64)
-    quick = _as_protected_codes(texts, codes[protected.rows[some]], protected)
-    if (quick == protected.truth[some]).mean() < 0.5:
+    few = np.linspace(0, len(protected) - 1, min(SCREENED, len(protected))).astype(np.int64)
+    quick = _as_protected_codes(texts, codes[protected.rows[few]], protected)
+    # Rows that stand for many records are few, and some of them stand for most.
+    if protected.times is None and (quick == protected.truth[few]).mean() < 0.5:
         return None
     guess = _as_protected_codes(texts, codes[protected.rows], protected)
     covered, right = guess > 0, guess == protected.truth
@@ -70,17 +72,17 @@ def _as_protected_codes(texts: Sequence[object], codes: Ints, protected: Protect
 
 def _is_copy(protected: Protected, guess: Ints, covered: Bools, right: Bools) -> bool:
     """Whether nearly every cell is told, and more than codes that happen to look alike would."""
-    count = int(covered.sum())
-    if count < HIT_RATE * len(protected) or right.sum() < HIT_RATE * count:
+    count, hits = how_many(covered, protected.times), how_many(right, protected.times)
+    if count < HIT_RATE * protected.size or hits < HIT_RATE * count:
         return False
-    size = protected.codes + 1
-    told, true = (np.bincount(part[covered], minlength=size) for part in (guess, protected.truth))
+    times = some(protected.times, covered)
+    told, true = (counts(part[covered], times, protected.codes + 1) for part in (guess, protected.truth))
     chance = float((told * true).sum() / count**2)
     rows = protected.true_rows
     if len(rows):
         # Where rows still show the original, those who hold the cells may all be alike: the file says how rare that is.
-        chance = float(protected.shares[protected.truth[covered]].mean())
-    return is_justified(int(right.sum()), count, chance)
+        chance = mean(protected.shares[protected.truth[covered]], times)
+    return is_justified(hits, count, chance)
 
 
 def interval_of(text: str) -> tuple[float, float] | None:
@@ -113,22 +115,18 @@ def _finer_class_leaks(files: Files, protected: Protected) -> Iterator[Leak]:
         size = files.distinct(name) + 1
         triples = (protected.truth * (protected.codes + 1) + protected.shown[rows]) * size + codes[rows]
         different, inverse = np.unique(triples, return_inverse=True)
-        some = different[:: max(1, len(different) // SCREENED)].tolist()
+        few = different[:: max(1, len(different) // SCREENED)].tolist()
         if len(different) > MOST_VALUES or not any(
-            _compare_classes(files, protected, name, each, size) > 0 for each in some
+            _compare_classes(files, protected, name, each, size) > 0 for each in few
         ):
             continue
         told = np.array([_compare_classes(files, protected, name, triple, size) for triple in different.tolist()])
         covered, right = told[inverse] != 0, told[inverse] > 0
-        wide = covered.sum() >= HIT_RATE * (~protected.suppressed).sum() / 2
-        if wide and right.sum() >= HIT_RATE * covered.sum() and _several_classes_or_cells(inverse, right):
+        count, hits, shown = (how_many(each, protected.times) for each in (covered, right, ~protected.suppressed))
+        wide = count >= HIT_RATE * shown / 2
+        if wide and hits >= HIT_RATE * count and (hits >= 2 or len(np.unique(inverse[right])) >= 2):
             repair = f"recode {name!r} into the same classes, or remove it"
             yield leak(protected, "copy", (name,), f"finer classes of it, {name!r}", repair, covered, right)
-
-
-def _several_classes_or_cells(inverse: Ints, right: Bools) -> bool:
-    """Whether more than a single cell is told: one could agree by chance."""
-    return len(np.unique(inverse[right])) >= 2 or int(right.sum()) >= 2
 
 
 def _compare_classes(files: Files, protected: Protected, name: str, triple: int, size: int) -> int:

@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
 
 from tacita.arrays import Floats, Ints
+from tacita.repeats import counts, total
 
 FEW_CELLS = 1 << 16
 """Up to so many possible pairs of values, or eight to a record, marking them is quicker than sorting records."""
@@ -39,7 +40,7 @@ def disclosed_classes(classes: Ints, original: Ints, column: Ints) -> Ints:
     return told.astype(np.int64)
 
 
-def log_chance(classes: Ints, told: Ints, original: Ints, column: Ints) -> float:
+def log_chance(classes: Ints, told: Ints, original: Ints, column: Ints, repeats: Ints | None = None) -> float:
     """The logarithm of a bound on how likely a column by chance tells released classes apart as finely.
 
     Fix m parts of the original values of a class. Given the first record of a column's value j, its n_j - 1 others are
@@ -53,8 +54,8 @@ def log_chance(classes: Ints, told: Ints, original: Ints, column: Ints) -> float
     -2.773
     """
     of_record = classes[original]
-    _, part, members = np.unique(paired(of_record, told[original]), return_inverse=True, return_counts=True)
-    log_share = np.log(members[part] / np.bincount(of_record)[of_record])
+    part = np.unique(paired(of_record, told[original]), return_inverse=True)[1]
+    log_share = np.log(counts(part, repeats)[part] / counts(of_record, repeats)[of_record])
     first_part = np.unique(part, return_index=True)[1]
     log_parts = np.log(np.maximum(np.bincount(of_record[first_part]), 1))
     of_column = paired(of_record, column)
@@ -62,7 +63,7 @@ def log_chance(classes: Ints, told: Ints, original: Ints, column: Ints) -> float
     for value, other in ((of_column, original), (original, of_column)):
         first, other_first = (np.unique(each, return_index=True)[1] for each in (value, other))
         ways = log_parts[of_record[other_first]].sum()
-        bounds.append(ways + log_share.sum() - log_share[first].sum())
+        bounds.append(ways + total(log_share, repeats) - log_share[first].sum())
     return float(min(bounds))
 
 
@@ -89,7 +90,7 @@ def disclosed_ranges(classes: Ints, original: Ints, number: Floats) -> Ints:
     return np.where(high >= 0, told, UNKNOWN)
 
 
-def log_chance_of_ranges(classes: Ints, told: Ints, original: Ints) -> float:
+def log_chance_of_ranges(classes: Ints, told: Ints, original: Ints, repeats: Ints | None = None) -> float:
     """The logarithm of a bound on how likely the order of a column by chance tells released classes apart as finely.
 
     Of n records of a class in any order, m parts with n_i records stand one after the other with probability
@@ -99,9 +100,9 @@ def log_chance_of_ranges(classes: Ints, told: Ints, original: Ints) -> float:
     -1.609
     """
     of_record = classes[original]
-    _, first, members = np.unique(paired(of_record, told[original]), return_index=True, return_counts=True)
-    size = int(classes.max(initial=0)) + 1
-    parts, records = np.bincount(of_record[first], minlength=size), np.bincount(of_record, minlength=size)
+    _, first, part = np.unique(paired(of_record, told[original]), return_index=True, return_inverse=True)
+    members, size = counts(part, repeats), int(classes.max(initial=0)) + 1
+    parts, records = np.bincount(of_record[first], minlength=size), counts(of_record, repeats, size)
     values = np.bincount(classes[np.unique(original)], minlength=size)
     ways = (values * np.log(np.maximum(parts, 1))).sum()
     return float(ways + gammaln(members + 1.0).sum() - gammaln(records + 1.0).sum())

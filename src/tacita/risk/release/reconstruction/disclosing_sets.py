@@ -13,6 +13,7 @@ from math import prod
 import numpy as np
 
 from tacita.arrays import Ints
+from tacita.repeats import some
 from tacita.risk.release.reconstruction.cells import Files
 from tacita.risk.release.reconstruction.columns import MOST_TELLING, joint_key
 from tacita.risk.release.reconstruction.disclosed_classes import UNKNOWN, disclosed_classes, log_chance, refined
@@ -31,7 +32,8 @@ def disclosing_sets(
 
     `rows` are the records with merged values, `original` is by such record the value, `classes` by value.
     """
-    most = len(rows) // REPEATED
+    own = some(files.repeats, rows)
+    most = (len(rows) if own is None else int(own.sum())) // REPEATED
     if len(classes) > most:
         # A removed identifier: nobody looks for a record by it.
         return
@@ -48,7 +50,7 @@ def disclosing_sets(
         column = joint_key(files, chosen)[0][rows]
         told = disclosed_classes(classes, original, column)
         finer = refined(classes, told)
-        if finer.max() > classes.max() and log_chance(classes, told, original, column) <= level:
+        if finer.max() > classes.max() and log_chance(classes, told, original, column, own) <= level:
             yield chosen, told
             classes = finer
 
@@ -62,8 +64,8 @@ class _Look:
     """Some of the records, on which sets of columns are tried: more records only join more values."""
 
     def __init__(self, files: Files, rows: Ints, original: Ints, size: int) -> None:
-        some = np.linspace(0, len(rows) - 1, size).astype(np.int64)
-        self.files, self.rows, self.original = files, rows[some], original[some]
+        few = np.linspace(0, len(rows) - 1, size).astype(np.int64)
+        self.files, self.rows, self.original = files, rows[few], original[few]
         self.columns: dict[str, Ints] = {}
 
     def joins(self, classes: Ints, names: Sequence[str]) -> bool:
@@ -84,14 +86,14 @@ class _Look:
 
 def _going_with(files: Files, rows: Ints, original: Ints, names: Sequence[str]) -> list[str]:
     """Columns, those first of whose combinations with the original values fewer occur than by chance."""
-    some = np.linspace(0, len(rows) - 1, min(len(rows), LOOKED_AT[0])).astype(np.int64)
+    few = np.linspace(0, len(rows) - 1, min(len(rows), LOOKED_AT[0])).astype(np.int64)
 
     def occurring(name: str) -> float:
         codes = files.codes(name)
         assert codes is not None
-        value, column = (np.unique(each, return_inverse=True)[1] for each in (original[some], codes[rows[some]]))
+        value, column = (np.unique(each, return_inverse=True)[1] for each in (original[few], codes[rows[few]]))
         both = np.bincount(value * (int(column.max()) + 1) + column)
-        by_chance = np.outer(np.bincount(value), np.bincount(column)) / len(some)
+        by_chance = np.outer(np.bincount(value), np.bincount(column)) / len(few)
         return float((both > 0).sum() / -np.expm1(-by_chance).sum())
 
     return sorted(names, key=occurring)

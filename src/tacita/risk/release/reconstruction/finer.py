@@ -17,6 +17,7 @@ import numpy as np
 
 from tacita.arrays import Ints
 from tacita.random import Draws
+from tacita.repeats import counts, some
 from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.columns import tally
 from tacita.risk.release.reconstruction.disclosed_classes import paired, refined
@@ -97,7 +98,7 @@ def narrowing_columns(
     the only region of his district, which was blanked, leaves out all blanks of other districts. Values that hardly any
     record shares, as numbers of households, tell this only to who sees them elsewhere: those are leaks.
     """
-    own = [name for name in files.columns if files.distinct(name) > len(files) / LEAST_ALIKE]
+    own = [name for name in files.columns if files.distinct(name) > files.size / LEAST_ALIKE]
     found = {
         each.name: _disclosing_columns(files, each, all_merged(each), keys, {*aside, *own}, sets=False)
         for each in variables
@@ -213,6 +214,9 @@ def _told_beside(files: Files, merged: Merged, own: Merged, key: str, name: str)
         return None
     codes = files.codes(key)
     assert codes is not None
+    if files.repeats is not None:
+        # Of rows that stand for many records none can be dealt out by itself: rather too much is said to be told.
+        return found
     # By record numbers, so that the order of the rows does not matter.
     record = files.released.record[merged.rows]
     dealt = np.empty(len(record), dtype=np.int64)
@@ -236,20 +240,21 @@ def _told_by(files: Files, merged: Merged, name: str) -> tuple[Ints | None, bool
     """By merged original value what a column tells of it, None if nothing more than its class; whether it is all."""
     codes = files.codes(name)
     assert codes is not None
-    if _determines(merged, codes[merged.rows], len(files.columns)):
+    if _determines(merged, codes[merged.rows], len(files.columns), some(files.repeats, merged.rows)):
         return np.arange(len(merged.classes)), True
     return disclosed_by_ways(files, merged, name), False
 
 
-def _determines(merged: Merged, column: Ints, tried: int) -> bool:
+def _determines(merged: Merged, column: Ints, tried: int, repeats: Ints | None) -> bool:
     """Whether equal values of a column mean equal originals, more than the released class alone would say."""
     shown = column > 0
-    found = tally(column[shown], merged.original[shown] + 1, len(merged.classes))
+    found = tally(column[shown], merged.original[shown] + 1, len(merged.classes), some(repeats, shown))
+    size = len(column) if repeats is None else int(repeats.sum())
     several = found.total >= 2
     tries, hits = int(found.total[several].sum()), int(found.hits[several].sum())
-    if tries < LEAST_SHARED * len(column) or hits < HIT_RATE * tries:
+    if tries < LEAST_SHARED * size or hits < HIT_RATE * tries:
         return False
-    count = np.bincount(merged.original)
+    count = counts(merged.original, repeats)
     most = np.zeros(int(merged.classes.max()) + 1, dtype=np.int64)
     np.maximum.at(most, merged.classes, count)
-    return is_trusted(hits, tries, float(most.sum() / len(column)), tried)
+    return is_trusted(hits, tries, float(most.sum() / size), tried)

@@ -11,6 +11,7 @@ from scipy.special import betainc
 
 from tacita import check
 from tacita.arrays import Bools, Floats, Ints
+from tacita.repeats import counts, how_many, mean, some
 from tacita.risk.release.reconstruction.cells import Protected
 
 HIT_RATE = 0.9
@@ -39,15 +40,18 @@ class Leak:
     wrong_cells: Ints = field(repr=False)
     """Protected cells that are guessed wrong."""
 
+    times: Ints | None = field(default=None, repr=False)
+    """By protected cell how many records it stands for; None: each is one."""
+
     @property
     def right(self) -> int:
         """Cells guessed right: given back."""
-        return len(self.right_cells)
+        return len(self.right_cells) if self.times is None else int(self.times[self.right_cells].sum())
 
     @property
     def wrong(self) -> int:
         """Cells guessed wrong."""
-        return len(self.wrong_cells)
+        return len(self.wrong_cells) if self.times is None else int(self.times[self.wrong_cells].sum())
 
     @property
     def covered(self) -> int:
@@ -69,7 +73,7 @@ def leak(
 ) -> Leak:
     """A leak from where cells are guessed, and where right."""
     right_cells, wrong_cells = np.flatnonzero(covered & right), np.flatnonzero(covered & ~right)
-    return Leak(protected.name, kind, columns, how, repair, right_cells, wrong_cells)
+    return Leak(protected.name, kind, columns, how, repair, right_cells, wrong_cells, protected.times)
 
 
 def tail(hits: Any, tries: Any, rate: Any) -> Floats:
@@ -121,11 +125,11 @@ def judged_codes(
     for blank in (True, False):
         covered = guessed & (protected.suppressed == blank)
         right = protected.is_right(guess) & covered
-        count, chance = int(covered.sum()), chance_of_codes(protected, covered, right)
-        few = not protected.drawn
-        good = is_justified(int(right.sum()), count, chance, tried, few)
+        count, hits = how_many(covered, protected.times), how_many(right, protected.times)
+        chance, few = chance_of_codes(protected, covered, right), not protected.drawn
+        good = is_justified(hits, count, chance, tried, few)
         if good and not blank:
-            good = is_justified(int(right.sum()), count + others(), chance, tried, few)
+            good = is_justified(hits, count + others(), chance, tried, few)
         if good:
             told = (covered, right) if told is None else (told[0] | covered, told[1] | right)
         else:
@@ -141,10 +145,11 @@ def chance_of_codes(protected: Protected, covered: Bools, right: Bools) -> float
     """
     if not covered.any():
         return 0.0
-    target, truth = protected.target[covered], protected.truth[covered]
-    drawn = float(np.maximum(protected.shares[target], protected.shares[truth]).mean())
+    target, truth, times = protected.target[covered], protected.truth[covered], some(protected.times, covered)
+    drawn = mean(np.maximum(protected.shares[target], protected.shares[truth]), times)
     if right[covered].all():
         return drawn
-    either = np.bincount(target, minlength=protected.codes + 1)
-    either = either + np.bincount(truth[truth != target], minlength=protected.codes + 1)
-    return max(drawn, float(either[protected.modes].max(initial=0) / len(target)))
+    other = truth != target
+    either = counts(target, times, protected.codes + 1)
+    either = either + counts(truth[other], some(times, other), protected.codes + 1)
+    return max(drawn, float(either[protected.modes].max(initial=0) / how_many(covered, protected.times)))

@@ -42,7 +42,7 @@ def merged_values(protected: Protected) -> Merged:
     classes = np.zeros(protected.codes + 1, dtype=np.int64)
     if not protected.removed:
         shown = np.bincount(original[protected.shown_rows], minlength=protected.codes + 1) > 0
-        classes = np.where(shown, released_as(original, protected.shown, protected.codes), 0)
+        classes = np.where(shown, released_as(original, protected.shown, protected.codes, protected.repeats), 0)
     rows = np.flatnonzero(original)
     values, place = np.unique(original[rows], return_inverse=True)
     return still_merged(Merged(rows, place, classes[values]), classes[values])

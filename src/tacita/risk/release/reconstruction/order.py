@@ -108,7 +108,7 @@ def order_cautions(files: Files, variables: Sequence[Protected]) -> Iterator[str
 
 def is_identifier(files: Files, name: str) -> bool:
     """Whether a column looks like an identifier: no fractions, and most records or households have their own."""
-    return not _is_fraction(files, name) and files.distinct(name) > len(files) / 5
+    return not _is_fraction(files, name) and files.distinct(name) > files.size / 5
 
 
 def _is_fraction(files: Files, name: str) -> bool:

@@ -16,6 +16,7 @@ from tacita.distance.truth import new_records_caution, shared_records
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress, part
+from tacita.repeats import how_many
 from tacita.result import Percent, Repair, Result, Table, Verdict
 from tacita.risk.release.reconstruction.arithmetic import arithmetic_leaks
 from tacita.risk.release.reconstruction.bounds import bound_leaks
@@ -31,8 +32,10 @@ from tacita.risk.release.reconstruction.finer import (
 )
 from tacita.risk.release.reconstruction.households import household_leaks
 from tacita.risk.release.reconstruction.housemates import housemate_leaks
+from tacita.risk.release.reconstruction.identifiers import declared_identifiers
 from tacita.risk.release.reconstruction.leak import Leak
 from tacita.risk.release.reconstruction.learner import learner_leaks
+from tacita.risk.release.reconstruction.on_engine import NOT_TRIED, check_possible, without_means
 from tacita.risk.release.reconstruction.order import order_cautions, order_leaks
 from tacita.risk.release.reconstruction.other_release import (
     OF_OTHER,
@@ -49,8 +52,6 @@ from tacita.scenario import Scenario
 
 SHOWN_REPAIRS = 3
 """So many repairs are named beside the verdict."""
-MOST_TOGETHER = 8
-"""Records of one household or person on average, at most; what has more, and of unlike people, is a class."""
 SHOWN_LEAKS = 20
 """Leaks that are printed; the others are counted."""
 
@@ -79,6 +80,11 @@ class Reconstruction(Result):
     other_order: str = ""
     """Why the rows of the release are not those of the original, so that nothing here means anything."""
 
+    repeats: Ints | None = None
+    """By row how many records it stands for, where files are on an engine; None: each is one."""
+    not_tried: str = ""
+    """Which attacks were not tried, since they need all records; empty where all were."""
+
     finer_by_other: tuple[str, ...] = ()
     """Keys of which another release tells the values more finely, so that it takes both to count who is alike."""
 
@@ -95,7 +101,7 @@ class Reconstruction(Result):
     def _void(self) -> str:
         """Why nothing given back says little: rows or columns that were not read, or another release."""
         if self.other_order or not (self.finer_by_other or self.unread):
-            return self.other_order
+            return self.other_order or self.not_tried
         if self.finer_by_other:
             return finer_by_other_text(self.finer_by_other)
         several = len(self.unread) > 1
@@ -225,7 +231,9 @@ class Reconstruction(Result):
         listed = "; ".join(f"{text} ({check.counted(ways[text], 'cell')})" for text in most)
         more = f"; and {len(ways) - len(most):,} more" if len(ways) > len(most) else ""
         found = f"{check.counted(self.given_back, 'cell')} to protect otherwise: {listed}{more}"
-        return Repair("given_back", found, records=int((self.cells_by_record > 0).sum()), cells=self.given_back)
+        return Repair(
+            "given_back", found, records=how_many(self.cells_by_record > 0, self.repeats), cells=self.given_back
+        )
 
     def unsafe_records(self, policy: Any) -> Bools | None:
         """By record whether a protected cell of it is given back, where the policy's limit is not kept."""
@@ -277,6 +285,7 @@ def _repeated(texts: list[str], many: list[int]) -> tuple[Ints, list[str]]:
 @measure(
     files=2,
     called_for="original",
+    by_key=True,
     missing=own_rule("Nothing is counted by keys: an empty cell of the original is no protected cell."),
     limit=at_most("given_back", "the number of protected cells that are given back"),
     figure="reconstruction",
@@ -319,6 +328,8 @@ def reconstruction(
     >>> found.given_back, found.leaks[0].columns
     (2, ('w',))
     """
+    check_possible(released, other, rules, learner)
+    original, released = without_means(original), without_means(released)
     check.columns_exist("keys", scenario.all_keys, original.columns)
     check.columns_exist("numeric_keys", scenario.numeric_keys, original.columns)
     progress(0.0, "comparing the files")
@@ -333,18 +344,29 @@ def reconstruction(
     told = tuple(totals(files, each, found) for each in chosen)
     ordered = sorted(found, key=lambda each: (-each.right, len(each.columns)))
     progress(0.98, "finer classes")
-    keys, aside = scenario.all_keys, _declared(files, scenario)
+    keys, aside = scenario.all_keys, declared_identifiers(files, scenario)
     finer = finer_columns(files, chosen, keys, aside)
     by_other = () if other is None else _finer_by_other(files, Data.of(other), unit, chosen, keys, aside, finer)
     narrowed = narrowing_columns(files, chosen, keys, aside)
     beside = beside_another_key(files, chosen, keys, aside, finer)
     cautions = (*cautions, *determined_cautions(chosen, finer))
     cautions = (*cautions, *([f"{finer_by_other_text(by_other)}."] if by_other else []))
-    cautions = (*cautions, *new_records_caution(len(released) - len(files)))
+    cautions = (*cautions, *new_records_caution(released.size - files.size))
     in_order = other_order(original, released, unit)
     cautions = (*cautions, *([f"{in_order}."] if in_order else []))
     return Reconstruction(
-        released.record, told, tuple(ordered), cautions, finer, narrowed, beside, files.unread, in_order, by_other
+        released.record,
+        told,
+        tuple(ordered),
+        cautions,
+        finer,
+        narrowed,
+        beside,
+        files.unread,
+        in_order,
+        finer_by_other=by_other,
+        repeats=released.repeats,
+        not_tried="" if files.repeats is None else NOT_TRIED,
     )
 
 
@@ -361,26 +383,6 @@ def _finer_by_other(
     asked = [each for each in variables if each.name in keys and each.name not in finer]
     both = beside_other_release(files, other, unit)
     return tuple(finer_columns(both, asked, keys, {*aside, *(f"{name}{OF_OTHER}" for name in aside)}))
-
-
-def _declared(files: Files, scenario: Scenario) -> set[str]:
-    """Columns of which the scenario says that they identify persons or households, and that look like it."""
-    named = {*scenario.identifiers, *filter(None, (scenario.household, scenario.person))}
-    return {name for name in named if name in files.columns and not _is_class(files, name, scenario.all_keys)}
-
-
-def _is_class(files: Files, name: str, keys: Sequence[str]) -> bool:
-    """Whether a column is one of classes whatever it is declared to be: many records in each, of different people."""
-    codes, different = files.codes(name), files.distinct(name)
-    if codes is None or not 0 < different * MOST_TOGETHER <= len(files):
-        return False
-    for key in (each for each in keys if each in files.columns and each != name):
-        own = files.codes(key)
-        assert own is not None
-        pairs = np.unique(codes * (files.distinct(key) + 1) + own) // (files.distinct(key) + 1)
-        if (np.bincount(pairs, minlength=different + 1)[1:] > 1).mean() > 0.5:
-            return True
-    return False
 
 
 def files_of(original: Data, released: Data, scenario: Scenario, unit: str | None = None, rules: Any = ()) -> Files:
@@ -411,6 +413,8 @@ def attacked(
             remaining[leak.variable][leak.right_cells] = False
             found.append(leak)
     found += column_leaks(files, variables, remaining, threes=threes, progress=part(progress, 0.3, 0.9))
+    if files.repeats is not None:
+        return found, ()
     progress(0.9, "housemates")
     found += without_found_cells(list(housemate_leaks(files, variables, remaining)), remaining)
     found += without_found_cells(list(bound_leaks(files, variables, remaining)), remaining)
@@ -422,6 +426,8 @@ def _first_attacks(
 ) -> Iterator[Iterator[Leak]]:
     """Every attack but the search among columns, which then only looks at what is left."""
     yield copy_leaks(files, variables)
+    if files.repeats is not None:
+        return
     yield household_leaks(files, variables)
     yield arithmetic_leaks(files, variables, remaining)
     yield order_leaks(files, variables)

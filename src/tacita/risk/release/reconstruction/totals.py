@@ -9,6 +9,7 @@ import numpy as np
 
 from tacita import check
 from tacita.arrays import Bools, Ints
+from tacita.repeats import how_many
 from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.leak import Leak
 
@@ -34,6 +35,8 @@ class ProtectedVariable:
     """By protected cell: whether no attack tells it, and one of those rules happens to be right."""
     record: Ints = field(repr=False)
     """By protected cell: the number of its record."""
+    times: Ints | None = field(default=None, repr=False)
+    """By protected cell how many records it stands for; None: each is one."""
 
     @property
     def protected(self) -> int:
@@ -43,12 +46,12 @@ class ProtectedVariable:
     @property
     def given_back(self) -> int:
         """Cells that an attack guesses right, each counted once."""
-        return int(self.right.sum())
+        return how_many(self.right, self.times)
 
     @property
     def guessed_wrong(self) -> int:
         """Cells that attacks guess, none of them right."""
-        return int(self.wrong.sum())
+        return how_many(self.wrong, self.times)
 
     @property
     def not_disclosed(self) -> int:
@@ -61,12 +64,12 @@ class ProtectedVariable:
 
         Such rules hold on rows that show both, and on the protected cells are no better than a guess without them.
         """
-        return int(self.misleading.sum())
+        return how_many(self.misleading, self.times)
 
     @property
     def right_by_chance(self) -> int:
         """Of the cells that no attack tells, those that one of these rules happens to get right."""
-        return int(self.by_chance.sum())
+        return how_many(self.by_chance, self.times)
 
     @property
     def misleading_rules(self) -> str:
@@ -97,11 +100,12 @@ def totals(files: Files, protected: Protected, leaks: Sequence[Leak]) -> Protect
     return ProtectedVariable(
         name=protected.name,
         removed=protected.removed,
-        suppressed=int(protected.suppressed.sum()),
-        changed=int((~protected.suppressed).sum()),
+        suppressed=how_many(protected.suppressed, protected.times),
+        changed=how_many(~protected.suppressed, protected.times),
         right=right,
         wrong=wrong & ~right,
         misleading=protected.misleading.wrong & ~protected.misleading.right & ~right & ~wrong,
         by_chance=protected.misleading.right & ~right & ~wrong,
         record=files.released.record[protected.rows],
+        times=protected.times,
     )

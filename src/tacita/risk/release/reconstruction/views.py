@@ -49,7 +49,7 @@ def views_of(files: Files, name: str) -> tuple[View, ...]:
 
 def _views_of(files: Files, name: str) -> Iterator[View]:
     different = files.distinct(name)
-    if different < max(LEAST_DIFFERENT, len(files) // 50) or _numbered(files.values(name)):
+    if different < max(LEAST_DIFFERENT, files.size // 50) or _numbered(files.values(name)):
         return
     texts = _texts(files.values(name))
     if texts is None:

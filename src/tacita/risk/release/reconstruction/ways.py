@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita.arrays import Floats, Ints
+from tacita.repeats import counts, mean
 from tacita.risk.release.reconstruction.cells import Files
 from tacita.risk.release.reconstruction.disclosed_classes import (
     UNKNOWN,
@@ -56,6 +57,9 @@ def ways_of(files: Files, name: str) -> tuple[Way, ...]:
 
 def _ways_of(files: Files, name: str) -> Iterator[Way]:
     if name == ROWS:
+        if files.repeats is not None:
+            # Distinct values stand in no order that means anything.
+            return
         # A file that is sorted by a variable tells it, block by block.
         yield Way(np.arange(len(files), dtype=np.float64), None, ordered=True)
         return
@@ -78,20 +82,21 @@ def disclosed_by_ways(files: Files, merged: Merged, name: str) -> Ints | None:
     tried = sum(len(ways_of(files, each)) for each in (*files.columns, ROWS))
     classes = merged.classes
     for way in ways_of(files, name):
-        found = _told_by_way(way, merged._replace(classes=classes), np.log(LEVEL / tried))
+        found = _told_by_way(way, merged._replace(classes=classes), np.log(LEVEL / tried), files.repeats)
         classes = classes if found is None else found
     return classes if classes.max() > merged.classes.max() else None
 
 
-def _told_by_way(way: Way, merged: Merged, level: float) -> Ints | None:
+def _told_by_way(way: Way, merged: Merged, level: float, repeats: Ints | None) -> Ints | None:
     """The classes that one way tells, as the same for the whole file; None if no more than there are, or by chance."""
-    if way.ordered and len(merged.classes) > len(merged.rows) / 2:
+    own = np.ones(len(merged.rows), np.int64) if repeats is None else repeats[merged.rows]
+    if way.ordered and len(merged.classes) > own.sum() / 2:
         # Where most records have an original value of their own, no order is more than chance.
         return None
     there = slice(None) if way.there is None else way.there[merged.rows]
-    every, all_values = merged.original[there], way.values[merged.rows[there]]
+    every, all_values, times = merged.original[there], way.values[merged.rows[there]], own[there]
     if not way.ordered:
-        all_values = _shared(all_values.astype(np.int64))
+        all_values = _shared(all_values.astype(np.int64), times)
     for size in (*(size for size in LOOKED_AT if size < len(every) / 2), len(every)):
         some = slice(None) if size == len(every) else np.linspace(0, len(every) - 1, size).astype(np.int64)
         original, values = every[some], all_values[some]
@@ -101,20 +106,21 @@ def _told_by_way(way: Way, merged: Merged, level: float) -> Ints | None:
             # More records only join more values.
             return None
     chance = (
-        log_chance_of_ranges(merged.classes, told, original)
+        log_chance_of_ranges(merged.classes, told, original, times)
         if way.ordered
-        else log_chance(merged.classes, told, original, values.astype(np.int64))
+        else log_chance(merged.classes, told, original, values.astype(np.int64), times)
     )
     return finer if chance <= level else None
 
 
-def _shared(codes: Ints) -> Ints:
+def _shared(codes: Ints, times: Ints) -> Ints:
     """Codes of some records; where many have a value of their own, these are one: nobody sees what they stand for.
 
     Incomes that only one record has tell nothing by being different, even though nobody of a group has none.
     """
-    alone = (np.bincount(codes, minlength=1) == 1)[codes]
-    return np.where(alone, int(codes.max()) + 1, codes) if alone.any() and alone.mean() > MANY_ALONE else codes
+    alone = (counts(codes, times, 1) == 1)[codes]
+    many = alone.any() and mean(alone, times) > MANY_ALONE
+    return np.where(alone, int(codes.max()) + 1, codes) if many else codes
 
 
 def _told(way: Way, merged: Merged, original: Ints, values: Ints | Floats) -> Ints:

@@ -1,0 +1,29 @@
+"""Files on an engine: which attacks rows can be tried with that stand for many records each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tacita.check import TacitaError
+from tacita.data import Data
+
+NOT_TRIED = (
+    "on an engine columns are tried, alone, in pairs and in threes, and copies: arithmetic, relations, households and "
+    "the order of rows need all records in memory; try them on a sample of the records of both files"
+)
+"""Why that nothing is given back says little of a file on an engine."""
+
+
+def check_possible(released: Data, other: Any, rules: Any, learner: bool) -> None:
+    """Rows that stand for many records are not attacked by what needs each of them."""
+    if released.condensed is not None and (other is not None or rules or learner):
+        raise TacitaError(
+            "other=..., rules=... and learner=... need all records in memory; pass them with a sample of the records "
+            "of both files."
+        )
+
+
+def without_means(data: Data) -> Data:
+    """The data without mean weights of rows, which no record has."""
+    means = None if data.condensed is None else data.condensed.means
+    return data if means is None else data.without([means])
