@@ -331,7 +331,8 @@ def _of_large_files(own: Measure, args: tuple[Any, ...], options: dict[str, Any]
     found = keys.measured_in_memory(args[: own.files], checked(args[own.files]), options, unit, own.weights_by_record)
     result = own.function(*found.files, found.scenario, **options, progress=progress)
     if found.left_out and "cautions" in getattr(result, "__dataclass_fields__", {}):
-        return replace(result, cautions=(*result.cautions, keys.left_out_caution(found.left_out)))
+        said = (*result.cautions, keys.left_out_caution(found.left_out))
+        return replace(result, cautions=said)  # type: ignore[type-var]
     return result
 
 

@@ -105,7 +105,8 @@ class HouseholdsOnEngine:
 
     def _check_constant(self) -> None:
         """A household variable must not differ inside a household."""
-        names = list(self.scenario.household_variables)
+        known = self.large.variables
+        names = [each for each in self.scenario.household_variables if not (each in known and known[each].perturbed)]
         if not names:
             return
         table = expressions.plain(self.with_place(), names)

@@ -40,7 +40,8 @@ class Condensed(NamedTuple):
 
     def of_rows(self, rows: Ints) -> Condensed:
         """Those of some of the rows."""
-        weights, squares = (None if each is None else each[rows] for each in (self.weights, self.squares))
+        weights = None if self.weights is None else self.weights[rows]
+        squares = None if self.squares is None else self.squares[rows]
         return self._replace(records=self.records[rows], weights=weights, squares=squares)
 
 

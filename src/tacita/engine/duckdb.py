@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,10 @@ GROUP = 122_880
 
 COUNTER = itertools.count()
 """Numbers for temporary files."""
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 class DuckDB:
@@ -82,6 +86,20 @@ class DuckDB:
             return self.ibis.read_parquet(str(path))
         read = self.read(files, record)
         return read if record in table.columns else read.drop(record)
+
+    def row_by_row(
+        self, first: Sequence[Path], columns: Mapping[str, str], second: Sequence[Path], others: Mapping[str, str]
+    ) -> Any:
+        """Parquet files of as many records each side by side, in their order: some columns by new names."""
+        named = [f"{side}.{_quoted(name)} AS {_quoted(alias)}" for side, given in (("a", columns), ("b", others))
+                 for alias, name in given.items()]  # fmt: skip
+        listed = (", ".join("'" + str(each).replace("'", "''") + "'" for each in files) for files in (first, second))
+        one, other = (f"read_parquet([{files}])" for files in listed)
+        view = f"tacita_rows_{next(COUNTER)}"
+        self.ibis.con.execute(
+            f"CREATE TEMP VIEW {view} AS SELECT {', '.join(named)} FROM {one} a POSITIONAL JOIN {other} b"
+        )
+        return self.ibis.table(view)
 
     def keep(self, expression: Any, progress: Progress = no_progress, what: str = "grouping records") -> Any:
         """The rows of an expression worked out once, as a table of the engine."""

@@ -142,31 +142,46 @@ class Side(NamedTuple):
     """The greatest weight."""
 
 
-def pairs(first: Side, second: Side) -> Any:
-    """One row per combination of values of two files: how many records, and the sums of their weights.
+def aliases(side: Side, letter: str) -> dict[str, str]:
+    """The columns of one of two files that count, by the names that they have where both are laid side by side."""
+    weight = {} if side.weight is None else {f"{letter}_weight": side.weight}
+    return {f"{letter}{at}": name for at, name in enumerate(side.names)} | weight
+
+
+def laid_by_record(first: Side, second: Side) -> Any:
+    """The records of two files side by side; one that is in one of them only has no `a_record`, or no `b_record`."""
+    one, other = (
+        side.table.select(
+            **{f"{letter}_record": side.table[side.record]},
+            **{alias: side.table[name] for alias, name in aliases(side, letter).items()},
+        )
+        for side, letter in ((first, "a"), (second, "b"))
+    )
+    return one.outer_join(other, one["a_record"].identical_to(other["b_record"]))
+
+
+def pairs(laid: Any, first: Side, second: Side) -> Any:
+    """One row per combination of values of two files side by side: how many records, and the sums of their weights.
 
     The variables of the first file are a0, a1, ..., the sums of its weights `a_` and their names, and `a` says whether
-    the records are in it; those of the second are b0, b1, ...
+    the records are in it; those of the second are b0, b1, ... Files without records are laid side by side row by row.
     """
     import ibis
 
-    one, other = (_renamed(side, letter) for side, letter in ((first, "a"), (second, "b")))
-    both = one.outer_join(other, one["a_record"].identical_to(other["b_record"]))
-    there = {letter: both[f"{letter}_record"].notnull() for letter in "ab"}
-    both = both.mutate(**there)
-    values = [f"{letter}{at}" for letter, side in (("a", first), ("b", second)) for at in range(len(side.names))]
-    sums = [f"{letter}_{name}" for letter, side in (("a", first), ("b", second)) if side.weight for name in ALL_SUMS]
+    sides = {"a": first, "b": second}
+    values = [f"{letter}{at}" for letter, side in sides.items() for at in range(len(side.names))]
+    both = plain(laid, values)
+    fresh: dict[str, Any] = {}
+    for letter, side in sides.items():
+        numbered = f"{letter}_record" in laid.columns
+        fresh[letter] = both[f"{letter}_record"].notnull() if numbered else ibis.literal(True)
+        if side.weight is not None:
+            parts = sums_of_weights(number(both, f"{letter}_weight"), side.greatest)
+            fresh |= {f"{letter}_{name}": part for name, part in parts.items()}
+    both = both.mutate(**fresh)
+    sums = [f"{letter}_{name}" for letter, side in sides.items() if side.weight for name in ALL_SUMS]
     totals = {name: ibis.coalesce(both[name].sum().cast("int64"), 0) for name in sums}
     return both.group_by([*values, "a", "b"]).aggregate(**{RECORDS: both.count()}, **totals)
-
-
-def _renamed(side: Side, letter: str) -> Any:
-    """The columns of a file that count, by names that no other file has."""
-    given = plain(side.table, side.names)
-    parts = {} if side.weight is None else sums_of_weights(number(given, side.weight), side.greatest)
-    columns = {f"{letter}{at}": given[name] for at, name in enumerate(side.names)}
-    columns |= {f"{letter}_{name}": part for name, part in parts.items()}
-    return given.select(**{f"{letter}_record": given[side.record]}, **columns)
 
 
 def changes(first: Side, second: Side, names: Sequence[str], shared: Sequence[str], missing: Mapping[str, Any]) -> Any:

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from tacita import check, frame
-from tacita.assessment.on_engine import PLAIN, check_supported
+from tacita.assessment.on_engine import PLAIN
 from tacita.check import TacitaError
 from tacita.data import Data, atomic
 from tacita.data.large_data import LargeData
 from tacita.frame import Frame
 from tacita.frame import files as frame_files
 from tacita.keys.condensed import condensed
+from tacita.keys.large_files import check_supported
 from tacita.policy import Policy
 from tacita.progress import Progress, checked_progress
 from tacita.protect.parts import applied

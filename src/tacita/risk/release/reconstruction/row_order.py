@@ -38,7 +38,8 @@ def other_order(original: Data, released: Data, unit: str | None) -> str:
         compared += 1
         associated += _go_together(was, now, repeats)
         # The same values in other rows: a column that nobody touched, of a file in another order.
-        same = np.array_equal(*(counts(codes, repeats, int(max(was.max(), now.max())) + 1) for codes in (was, now)))
+        size = int(max(was.max(), now.max())) + 1
+        same = np.array_equal(counts(was, repeats, size), counts(now, repeats, size))
         kept, moved = kept + (same and bool((was == now).all())), moved + (same and bool((was != now).any()))
     if moved > kept or (compared and not associated and not kept):
         return (
