@@ -330,8 +330,9 @@ def _of_large_files(own: Measure, args: tuple[Any, ...], options: dict[str, Any]
     unit = options.pop("unit", None) if own.files == 2 and own.kind == "risk" else None
     found = keys.measured_in_memory(args[: own.files], checked(args[own.files]), options, unit, own.weights_by_record)
     result = own.function(*found.files, found.scenario, **options, progress=progress)
-    if found.left_out and "cautions" in getattr(result, "__dataclass_fields__", {}):
-        said = (*result.cautions, keys.left_out_caution(found.left_out))
+    left_out = (*found.left_out, *(() if own.name == "reconstruction" else found.apart))
+    if left_out and "cautions" in getattr(result, "__dataclass_fields__", {}):
+        said = (*result.cautions, keys.left_out_caution(left_out))
         return replace(result, cautions=said)  # type: ignore[type-var]
     return result
 

@@ -32,6 +32,8 @@ class Condensed(NamedTuple):
     """By row: the sum of squared deviations of their weights from the mean of the row."""
     means: str | None = None
     """The column that holds the mean weight of the rows, which no record need have; None: there is none."""
+    apart: Any = None
+    """Released columns that are no part of the rows, and can be looked at beside some of them; None: there are none."""
 
     @property
     def size(self) -> int:

@@ -21,7 +21,7 @@ from tacita.data.large_data import LargeData
 from tacita.engine import expressions
 from tacita.engine.expressions import RECORD, Side
 from tacita.frame import files as frame_files
-from tacita.keys.condensed import check_fits, checked_weights, fits, weights_of_parts
+from tacita.keys.condensed import checked_weights, fits, weights_of_parts
 from tacita.keys.source import WEIGHT_BITS, as_float
 from tacita.progress import Progress, no_progress, part
 from tacita.scenario import Scenario
@@ -41,14 +41,10 @@ class Pair(NamedTuple):
     """Records that both files have."""
 
     @property
-    def dropped(self) -> int:
-        """Records of the original that were not released."""
-        return self.original.size - self.shared
-
-    @property
-    def added(self) -> int:
-        """Released records that are not in the original."""
-        return self.released.size - self.shared
+    def apart(self) -> tuple[str, ...]:
+        """Released columns that are not in the rows, and can be looked at beside some of them."""
+        apart = None if self.released.condensed is None else self.released.condensed.apart
+        return () if apart is None else tuple(apart.columns)
 
 
 def condensed_pair(
@@ -67,25 +63,81 @@ def condensed_pair(
     `also`.
     """
     _check_records(original, released, unit)
-    sides = both_sides(original, released, unit)
-    chosen, left_out = _chosen(original, released, scenario, variables, also)
-    files = []
-    for large, side in zip((original, released), sides, strict=True):
-        weight = scenario.weight if scenario.weight in large.columns else None
-        below_one, greatest = (0, 1.0) if weight is None else checked_weights(large, weight)
-        names = [name for name in chosen if name in large.columns]
-        files.append((large, side._replace(names=names, weight=weight, greatest=greatest), below_one))
-    rows = _collected([side for _, side, _ in files], original, released, progress)
-    there = [rows[letter].to_numpy().astype(np.bool_) for letter in "ab"]
-    records = rows[expressions.RECORDS].to_numpy().astype(np.int64)
-    # Files without record numbers belong together row by row.
-    together = RECORD in (sides[0].record, sides[1].record)
-    found = [
-        _data(rows, letter, large, side, records, here, together)
-        for letter, (large, side, _), here in zip("ab", files, there, strict=True)
-    ]
-    found = [_with_below_one(data, below) for data, (_, _, below) in zip(found, files, strict=True)]
-    return Pair(found[0], found[1], left_out, int(records[there[0] & there[1]].sum()))
+    files = LargeFiles(original, released, both_sides(original, released, unit))
+    chosen, named, left_out = _chosen(original, released, scenario, variables, also)
+    weights = [scenario.weight if scenario.weight in large.columns else None for large in (original, released)]
+    checks = [None if name is None else checked_weights(large, name)
+              for name, large in zip(weights, (original, released), strict=True)]  # fmt: skip
+    rows = files.combined(chosen, scenario.weight, checks, progress)
+    if rows is None and named != chosen:
+        left_out = tuple(dict.fromkeys([*left_out, *(name for name in chosen if name not in named)]))
+        rows = files.combined(named, scenario.weight, checks, progress)
+    if rows is None:
+        raise TacitaError(
+            f"{check.quoted(named, most=8)} have more different combinations in both files than fit the memory budget; "
+            f"recode the most detailed of them first, or give more memory (--memory)."
+        )
+    first, second, shared = rows
+    apart = tuple(name for name in left_out if _looked_at_apart(name, released, scenario)) if variables is None else ()
+    if apart:
+        assert second.condensed is not None
+        second = replace(second, condensed=second.condensed._replace(apart=Apart(files, apart)))
+    return Pair(first, second, tuple(name for name in left_out if name not in apart), shared)
+
+
+def _looked_at_apart(name: str, released: LargeData, scenario: Scenario) -> bool:
+    """Whether a released column is one of categories, and says nothing of who a record is."""
+    identifying = {scenario.household, scenario.person, *scenario.identifiers}
+    return name in released.columns and name not in identifying and released.different[name] <= MOST_VALUES
+
+
+class Apart(NamedTuple):
+    """Released columns whose combinations with all others do not fit the memory budget: looked at beside a few."""
+
+    files: LargeFiles
+    columns: tuple[str, ...]
+
+    def beside(self, names: Sequence[str]) -> tuple[Data, Data] | None:
+        """Both files by the combinations of some variables; None where these do not fit either."""
+        found = self.files.combined(names, None, [None, None])
+        return None if found is None else found[:2]
+
+
+class LargeFiles(NamedTuple):
+    """An original and its release on one engine."""
+
+    original: LargeData
+    released: LargeData
+    sides: tuple[Side, Side]
+
+    def combined(
+        self,
+        names: Sequence[str],
+        weight: str | None,
+        checks: Sequence[tuple[int, float] | None],
+        progress: Progress = no_progress,
+    ) -> tuple[Data, Data, int] | None:
+        """Both files by the combinations of some variables, and how many records they share; None if they do not fit.
+
+        `checks` says of the weights of each file how many are below 1, and the greatest; None: it has none.
+        """
+        sides = []
+        for large, side, checked in zip(self[:2], self.sides, checks, strict=True):
+            own = [name for name in names if name in large.columns]
+            greatest = 1.0 if checked is None else checked[1]
+            sides.append(side._replace(names=own, weight=None if checked is None else weight, greatest=greatest))
+        rows = _collected(sides[0], sides[1], self.original, self.released, progress)
+        if rows is None:
+            return None
+        there = [rows[letter].to_numpy().astype(np.bool_) for letter in "ab"]
+        records = rows[expressions.RECORDS].to_numpy().astype(np.int64)
+        # Files without record numbers belong together row by row.
+        together = RECORD in (sides[0].record, sides[1].record)
+        found = []
+        for letter, large, side, here, checked in zip("ab", self[:2], sides, there, checks, strict=True):
+            below_one = 0 if checked is None else checked[0]
+            found.append(_data(rows, letter, large, side, records, here, together, below_one))
+        return found[0], found[1], int(records[there[0] & there[1]].sum())
 
 
 def both_sides(original: LargeData, released: LargeData, unit: str | None) -> tuple[Side, Side]:
@@ -118,13 +170,14 @@ def _check_identifies(what: str, large: LargeData, name: str) -> None:
 
 def _chosen(
     original: LargeData, released: LargeData, scenario: Scenario, variables: Sequence[str] | None, also: Sequence[str]
-) -> tuple[list[str], tuple[str, ...]]:
-    """The variables whose values are combined, and those that are left out."""
+) -> tuple[list[str], list[str], tuple[str, ...]]:
+    """The variables whose values are combined, those that must be, and those that are left out."""
     every = list(dict.fromkeys([*original.columns, *released.columns]))
     files = [(large, set(large.columns)) for large in (original, released)]
     if variables is not None:
         check.columns_exist("variables", variables, every)
-        return list(dict.fromkeys(variables)), ()
+        named = list(dict.fromkeys(variables))
+        return named, named, ()
     # Keys are what is asked about; everything else is a category, or left out.
     many = {name for large, has in files for name in has if large.different[name] > MOST_VALUES}
     own = {*scenario.all_keys, *also}
@@ -140,7 +193,7 @@ def _chosen(
             if not fits(2 * rows, 2 * len(chosen), original.memory):
                 chosen = named
                 break
-    return chosen, tuple(name for name in every if name not in chosen)
+    return chosen, named, tuple(name for name in every if name not in chosen)
 
 
 def _side_by_side(first: Side, second: Side, original: LargeData, released: LargeData) -> Any:
@@ -152,15 +205,18 @@ def _side_by_side(first: Side, second: Side, original: LargeData, released: Larg
     return lays(original.files, columns, released.files, others)
 
 
-def _collected(sides: Sequence[Side], original: LargeData, released: LargeData, progress: Progress) -> frame.Frame:
-    """The rows of both files together, if they fit."""
+def _collected(
+    first: Side, second: Side, original: LargeData, released: LargeData, progress: Progress
+) -> frame.Frame | None:
+    """The rows of both files together; None if they do not fit."""
     database = original.database
-    laid = _side_by_side(sides[0], sides[1], original, released)
-    grouped = expressions.pairs(laid, sides[0], sides[1])
+    laid = _side_by_side(first, second, original, released)
+    grouped = expressions.pairs(laid, first, second)
     kept = database.keep(grouped, part(progress, 0.0, 0.9), "laying original and release side by side")
     try:
         counted = int(database.collect(kept.aggregate(n=kept.count()))["n"][0].as_py())
-        check_fits(counted, [*sides[0].names, *sides[1].names], original.memory)
+        if not fits(counted, len(first.names) + len(second.names), original.memory):
+            return None
         found = frame_files.from_arrow(database.collect(kept, part(progress, 0.9, 1.0), "reading the distinct values"))
         return frame_files.like(found, None, [name for name in kept.columns if name[0] in "ab" and "_" not in name])
     finally:
@@ -168,7 +224,14 @@ def _collected(sides: Sequence[Side], original: LargeData, released: LargeData, 
 
 
 def _data(
-    rows: frame.Frame, letter: str, large: LargeData, side: Side, records: Ints, here: Any, together: bool
+    rows: frame.Frame,
+    letter: str,
+    large: LargeData,
+    side: Side,
+    records: Ints,
+    here: Any,
+    together: bool,
+    below_one: int,
 ) -> Data:
     """One of the files, as many rows as it has; their numbers say which are the same in the other."""
     at = np.flatnonzero(here)
@@ -177,15 +240,10 @@ def _data(
     if side.weight is not None:
         limbs, squares = weights_of_parts(rows, f"{letter}_", records, side.greatest)
         means = None if side.weight in columns else side.weight
-        stands_for = Condensed(records, limbs, squares=squares, means=means)
+        stands_for = Condensed(records, limbs, below_one, squares, means)
         if means is not None:
             columns[means] = as_float(limbs, WEIGHT_BITS) / records
     table = frame_files.of_kinds(frame.take(frame.table(columns), at), large.like, side.names)
     known = {name: said for name, said in large.variables.items() if name in columns}
     numbers = None if together else at + 1
     return Data(table, known, numbers_of_records=numbers, condensed=stands_for.of_rows(at))
-
-
-def _with_below_one(data: Data, below_one: int) -> Data:
-    assert data.condensed is not None
-    return replace(data, condensed=data.condensed._replace(below_one=below_one))

@@ -28,6 +28,8 @@ class InMemory(NamedTuple):
     """Without variables that are left out."""
     left_out: tuple[str, ...]
     """Variables that have too many different values."""
+    apart: tuple[str, ...] = ()
+    """Variables that have too many combinations with the others: reconstruction alone looks at them."""
 
 
 def distinct_keys(
@@ -63,7 +65,7 @@ def measured_in_memory(
     pair = condensed_pair(first, second, scenario, variables, unit)
     left_out = [name for name in pair.left_out if name in first.columns and not _identifies(name, scenario)]
     files = (with_codes(pair.original, scenario), with_codes(pair.released, scenario))
-    return InMemory(files, _within(scenario, pair.original), () if named else tuple(left_out))
+    return InMemory(files, _within(scenario, pair.original), () if named else tuple(left_out), pair.apart)
 
 
 def left_out_caution(names: Iterable[str]) -> str:

@@ -206,12 +206,14 @@ def column_leaks(
     largest: int = 3,
     aside: Collection[str] = (),
     touched: Bools | None = None,
+    tried: int | None = None,
     progress: Progress = no_progress,
 ) -> Iterator[Leak]:
     """Leaks by one column, by two and by three; `remaining` says which cells are left, and is kept up to date.
 
     Sets of more than `largest` columns, or with one that is set aside, are counted as tried but not looked at; nor are,
-    where `touched` names rows, sets that tell no cell of these.
+    where `touched` names rows, sets that tell no cell of these. `tried` is how many rules are tried in all, if more
+    than these columns are.
     """
     learnable = tuple(each for each in variables if len(each.shown_rows) > 1 and each.learnable.any())
     if not learnable:
@@ -220,8 +222,8 @@ def column_leaks(
     views = [view for name in ones for view in views_of(files, name)]
     groups = [name for name in ones if files.distinct(name) < files.size]
     several = len(groups) if threes == "all" else min(MOST_TELLING, len(groups))
-    tried = len(ones) + len(views) + comb(len(groups), 2) + (comb(several, 3) if threes != "none" else 0)
-    search = Search(files, learnable, tried, touched)
+    rules = len(ones) + len(views) + comb(len(groups), 2) + (comb(several, 3) if threes != "none" else 0)
+    search = Search(files, learnable, tried or rules, touched)
     ones, groups = ([name for name in names if name not in aside] for names in (ones, groups))
     views = [view for view in views if view.column not in aside]
     telling = dict.fromkeys(groups, 0.0)

@@ -40,6 +40,8 @@ class Leak:
     wrong_cells: Ints = field(repr=False)
     """Protected cells that are guessed wrong."""
 
+    apart: bool = False
+    """Whether it was found in other rows than the rest, so that its cells are not theirs."""
     times: Ints | None = field(default=None, repr=False)
     """By protected cell how many records it stands for; None: each is one."""
 
@@ -73,7 +75,7 @@ def leak(
 ) -> Leak:
     """A leak from where cells are guessed, and where right."""
     right_cells, wrong_cells = np.flatnonzero(covered & right), np.flatnonzero(covered & ~right)
-    return Leak(protected.name, kind, columns, how, repair, right_cells, wrong_cells, protected.times)
+    return Leak(protected.name, kind, columns, how, repair, right_cells, wrong_cells, times=protected.times)
 
 
 def tail(hits: Any, tries: Any, rate: Any) -> Floats:

@@ -18,6 +18,7 @@ from tacita.parameters import Doc
 from tacita.progress import Progress, no_progress, part
 from tacita.repeats import how_many
 from tacita.result import Percent, Repair, Result, Table, Verdict
+from tacita.risk.release.reconstruction.apart import leaks_apart
 from tacita.risk.release.reconstruction.arithmetic import arithmetic_leaks
 from tacita.risk.release.reconstruction.bounds import bound_leaks
 from tacita.risk.release.reconstruction.cells import Files, Protected, protected_variables
@@ -189,7 +190,7 @@ class Reconstruction(Result):
             (leak, right, of[leak.variable][cells])
             for leak in self.leaks
             for right, cells in ((True, leak.right_cells), (False, leak.wrong_cells))
-            if len(cells)
+            if len(cells) and not leak.apart
         ]
         many = [len(records) for _, _, records in parts]
         empty = np.zeros(0, dtype=np.int64)
@@ -340,6 +341,7 @@ def reconstruction(
     if learner:
         progress(0.92, "boosted trees")
         found += learner_leaks(files, chosen, remaining)
+    found += leaks_apart(files, chosen, part(progress, 0.9, 0.97))
     progress(0.97, "counting cells")
     told = tuple(totals(files, each, found) for each in chosen)
     ordered = sorted(found, key=lambda each: (-each.right, len(each.columns)))

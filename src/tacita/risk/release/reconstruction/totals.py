@@ -35,6 +35,8 @@ class ProtectedVariable:
     """By protected cell: whether no attack tells it, and one of those rules happens to be right."""
     record: Ints = field(repr=False)
     """By protected cell: the number of its record."""
+    least: int = 0
+    """So many cells at least are given back, as other rows of an engine say."""
     times: Ints | None = field(default=None, repr=False)
     """By protected cell how many records it stands for; None: each is one."""
 
@@ -46,7 +48,7 @@ class ProtectedVariable:
     @property
     def given_back(self) -> int:
         """Cells that an attack guesses right, each counted once."""
-        return how_many(self.right, self.times)
+        return max(how_many(self.right, self.times), self.least)
 
     @property
     def guessed_wrong(self) -> int:
@@ -56,7 +58,7 @@ class ProtectedVariable:
     @property
     def not_disclosed(self) -> int:
         """Cells that no attack guesses."""
-        return self.protected - self.given_back - self.guessed_wrong
+        return max(self.protected - self.given_back - self.guessed_wrong, 0)
 
     @property
     def misled(self) -> int:
@@ -93,8 +95,11 @@ class ProtectedVariable:
 def totals(files: Files, protected: Protected, leaks: Sequence[Leak]) -> ProtectedVariable:
     """What all leaks together reveal of a variable, each cell counted once."""
     right, wrong = (np.zeros(len(protected), dtype=np.bool_) for _ in range(2))
-    for each in leaks:
-        if each.variable == protected.name:
+    least = 0
+    for each in (own for own in leaks if own.variable == protected.name):
+        if each.apart:
+            least = max(least, each.right)
+        else:
             right[each.right_cells] = True
             wrong[each.wrong_cells] = True
     return ProtectedVariable(
@@ -107,5 +112,6 @@ def totals(files: Files, protected: Protected, leaks: Sequence[Leak]) -> Protect
         misleading=protected.misleading.wrong & ~protected.misleading.right & ~right & ~wrong,
         by_chance=protected.misleading.right & ~right & ~wrong,
         record=files.released.record[protected.rows],
+        least=least,
         times=protected.times,
     )
