@@ -273,7 +273,8 @@ def test_columns_are_looked_at_apart_where_all_do_not_fit(on_engine: Opener, mon
         assert {"code"} in [set(each.columns) for each in found.leaks]
         assert {"a", "b"} in [set(each.columns) for each in found.leaks]
         assert found.guessed_cells().height == 0 and found.to_dict()["given_back"] == 61
-    assert set(tc.loss.value_loss(*large, who).by_variable) == {"region", "sex"}
+    loss = tc.loss.value_loss(*large, who)
+    assert set(loss.by_variable) == {"region", "sex"} and "'a', 'b'" in loss.cautions[-1]
     small_budget(monkeypatch, 2)
     with pytest.raises(TacitaError, match="more different combinations in both files than fit"):
         tc.loss.value_loss(*large, who)

@@ -21,6 +21,7 @@ from tacita.data import Data
 from tacita.data.large_data import LargeData
 from tacita.keys.condensed_pair import condensed_pair
 from tacita.keys.large_files import (
+    apart_caution,
     check_pair,
     check_supported,
     distinct_keys,
@@ -112,12 +113,12 @@ def assess_on_engine(
     how = {"model": model, "method": method, "quantile": None if quantile is False else quantile, "register": None}
     by_record = _needs_weights(measures, limits)
     show = part(progress, 0.0, 0.4)
-    before, unseen = None, tuple[str, ...]()
+    before, unseen, apart = None, tuple[str, ...](), tuple[str, ...]()
     if two.get("original") is None:
         rows, names, left_out = distinct_keys(large, scenario, by_record, show)
     else:
         with opened(two["original"], large, memory) as first:
-            before, rows, names, unseen = _beside(first, large, scenario, unit, by_record, show)
+            before, rows, names, unseen, apart = _beside(first, large, scenario, unit, by_record, show)
         left_out = [name for name in unseen if name in _judged(scenario)]
     known = restricted(scenario, rows.columns)
     assert known is not None
@@ -131,6 +132,7 @@ def assess_on_engine(
     cautions = (*profile.cautions, *looked_at, *(f"{each!r} {LEFT_OUT}" for each in left_out))
     others = [name for name in unseen if name not in scenario.roles or name == scenario.weight]
     cautions += (left_out_caution(others),) if others else ()
+    cautions += (apart_caution(apart),) if apart else ()
     found = {name: getattr(profile, name) for name in RiskProfile.__dataclass_fields__ if name != "figure"}
     found |= {"scenario": scenario, "cautions": cautions}
     progress(1.0, "done")
@@ -151,6 +153,8 @@ class Beside(NamedTuple):
     """The variables that measures of the release go by."""
     left_out: tuple[str, ...]
     """Variables of the files that are not in them."""
+    apart: tuple[str, ...]
+    """Released columns that are not in them, of which reconstruction alone looks at what they tell."""
 
 
 @contextmanager
@@ -180,7 +184,7 @@ def _beside(
     first = with_codes(pair.original, scenario)
     second = with_original_sums(with_codes(pair.released, scenario), first, scenario)
     names = list(dict.fromkeys([*grouped_variables(released, scenario)[0], *weight]))
-    return Beside(first, second.released_from(first), names, pair.left_out)
+    return Beside(first, second.released_from(first), names, pair.left_out, pair.apart)
 
 
 def _needs_weights(measures: Any, policy: Policy) -> bool:

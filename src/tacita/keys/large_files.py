@@ -78,6 +78,15 @@ def left_out_caution(names: Iterable[str]) -> str:
     )
 
 
+def apart_caution(names: Iterable[str]) -> str:
+    """What the reader should know of columns that reconstruction alone looks at."""
+    return (
+        f"{check.quoted(tuple(names), most=8)} and the other variables have more combinations than fit the memory "
+        f"budget: losses and external risk are of the variables of the scenario, and of cells given back by these "
+        f"columns at least so many are counted; give more memory (--memory) for all."
+    )
+
+
 def check_supported(scenario: Scenario, large: LargeData) -> None:
     """Every variable of the scenario is in the file, and nothing of it needs all records in memory."""
     _check_columns(scenario, large)

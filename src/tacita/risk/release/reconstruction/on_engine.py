@@ -14,16 +14,19 @@ NOT_TRIED = (
 """Why that nothing is given back says little of a file on an engine."""
 
 
-def check_possible(released: Data, other: Any, rules: Any, learner: bool) -> None:
-    """Rows that stand for many records are not attacked by what needs each of them."""
-    if released.condensed is not None and (other is not None or rules or learner):
+def possible_files(original: Data, released: Data, other: Any, rules: Any, learner: bool) -> tuple[Data, Data]:
+    """Both files as they can be attacked; an error where rows that stand for many records cannot be attacked so."""
+    if released.condensed is None:
+        return original, released
+    if other is not None or rules or learner:
         raise TacitaError(
             "other=..., rules=... and learner=... need all records in memory; pass them with a sample of the records "
             "of both files."
         )
+    return _without_means(original), _without_means(released)
 
 
-def without_means(data: Data) -> Data:
+def _without_means(data: Data) -> Data:
     """The data without mean weights of rows, which no record has."""
     means = None if data.condensed is None else data.condensed.means
     return data if means is None else data.without([means])

@@ -36,7 +36,7 @@ from tacita.risk.release.reconstruction.housemates import housemate_leaks
 from tacita.risk.release.reconstruction.identifiers import declared_identifiers
 from tacita.risk.release.reconstruction.leak import Leak
 from tacita.risk.release.reconstruction.learner import learner_leaks
-from tacita.risk.release.reconstruction.on_engine import NOT_TRIED, check_possible, without_means
+from tacita.risk.release.reconstruction.on_engine import NOT_TRIED, possible_files
 from tacita.risk.release.reconstruction.order import order_cautions, order_leaks
 from tacita.risk.release.reconstruction.other_release import (
     OF_OTHER,
@@ -329,8 +329,7 @@ def reconstruction(
     >>> found.given_back, found.leaks[0].columns
     (2, ('w',))
     """
-    check_possible(released, other, rules, learner)
-    original, released = without_means(original), without_means(released)
+    original, released = possible_files(original, released, other, rules, learner)
     check.columns_exist("keys", scenario.all_keys, original.columns)
     check.columns_exist("numeric_keys", scenario.numeric_keys, original.columns)
     progress(0.0, "comparing the files")
