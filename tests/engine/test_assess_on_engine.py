@@ -247,3 +247,16 @@ def test_a_path_larger_than_the_budget_goes_to_the_engine(tmp_path: Path, monkey
     assert type(large).__name__ == "LargeProfile"
     with pytest.raises(TacitaError, match="memory must be a size like '4GB'; got 'much'"):
         tc.assess(tmp_path / "a.parquet", scenario(), memory="much")
+
+
+def test_undeclared_identifiers_are_looked_for(on_engine: Opener) -> None:
+    """Numbers of the records, addresses and codes of every record; neither measurements nor categories."""
+    n = 100
+    survey = people(n).with_columns(
+        nr=pl.int_range(n) + 70, mail=pl.format("p{}@x.org", pl.int_range(n)), real=pl.int_range(n).cast(pl.Float64),
+        code=pl.format("k{}", pl.int_range(n) * 7), income=pl.int_range(n) * 7.3, town=pl.int_range(n) % 3,
+        empty=pl.lit(None, pl.Float64), huge=pl.int_range(n) * (2**56) - 2**62,
+    )  # fmt: skip
+    told = [[each for each in tc.assess(file, scenario(household="hid")).cautions if "look like direct" in each]
+            for file in (survey, on_engine(survey))]  # fmt: skip
+    assert told[0] == told[1] and all(name in told[0][0] for name in ("'nr'", "'mail'", "'code'"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Iterator
 
 from tacita.data.identifying import SAMPLE_SIZE, Column, Suspect, caution, looks_like
@@ -30,10 +32,21 @@ def _columns(large: LargeData, names: list[str]) -> Iterator[Column]:
     some = database.collect(expressions.spread_out(table, names, large.record, SAMPLE_SIZE), what="reading").to_pydict()
     for at, name in enumerate(names):
         kind = table[name].type()
-        text, whole = kind.is_string(), kind.is_integer()
+        text, whole, known = kind.is_string(), kind.is_integer(), int(found[f"known_{at}"])
         values = [value for value in some[name] if value is not None]
-        known, span = int(found[f"known_{at}"]), found.get(f"span_{at}")
         different = large.different[name]
-        counted = known if different >= ALL_DIFFERENT * known else min(different, known)
-        texts = [str(value) for value in values] if text or whole or kind.is_floating() else []
-        yield Column(name, text, whole, texts, known, lambda count=counted: count, lambda size=span: int(size or 0))  # type: ignore[misc]
+        about = known if different >= ALL_DIFFERENT * known else min(different, known)
+        yield Column(
+            name,
+            text,
+            whole,
+            [str(value) for value in values] if text or whole or kind.is_floating() else [],
+            known,
+            functools.partial(bool, whole or (known > 0 and found.get(f"fractions_{at}") == 0)),
+            functools.partial(int, about),
+            functools.partial(_span, found.get(f"span_{at}")),
+        )
+
+
+def _span(span: float | None) -> int:
+    return int(span) if span is not None and math.isfinite(span) else 0

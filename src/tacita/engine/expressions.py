@@ -20,6 +20,8 @@ SQUARES = ("tacita_square_0", "tacita_square_1", "tacita_square_2", "tacita_squa
 ALL_SUMS = (*SUMS, *SQUARES)
 GROUP = "tacita_group"
 RECORD = "tacita_record"
+LARGEST_WHOLE = 2.0**53
+"""Up to here doubles tell whole numbers apart."""
 LEAST_WHOLE = 2.0**52
 """From here on doubles are whole numbers: adding and subtracting it rounds as IEEE 754 says, half to even."""
 
@@ -224,14 +226,18 @@ def identified(table: Any, record: str) -> Any:
 
 
 def looked_at(table: Any, names: Sequence[str]) -> Any:
-    """One row: how many records have a value of each column, and from which to which whole numbers go."""
-    found = {}
+    """One row: how many records have a value of each column; of numbers, how many there are from the smallest to the
+    largest, and how many are no whole ones.
+    """
+    given, found = plain(table, names), {}
     for at, name in enumerate(names):
-        column = table[name]
+        column = given[name]
         found[f"known_{at}"] = column.count()
-        if column.type().is_integer():
-            found[f"span_{at}"] = (column.max().cast("float64") - column.min().cast("float64") + 1.0).cast("int64")
-    return table.aggregate(**found)
+        if column.type().is_integer() or column.type().is_floating():
+            value = column.cast("float64")
+            found[f"span_{at}"] = value.max() - value.min() + 1.0
+            found[f"fractions_{at}"] = ((value != value.floor()) | (value.abs() > LARGEST_WHOLE)).sum()
+    return given.aggregate(**found)
 
 
 def spread_out(table: Any, names: Sequence[str], record: str | None, size: int) -> Any:
