@@ -54,12 +54,10 @@ def own_options(function: Callable[..., Any], options: Mapping[str, Any]) -> dic
 
 def check_by_key(own: Any, files: Iterable[Any]) -> None:
     """Distinct keys that stand for many records are no records: who measures those by themselves must not get them."""
-    if not own.by_key and any(_on_engine(each) for each in files):
+    condensed = any(isinstance(each, Data) and each.condensed is not None for each in files)
+    large = any(isinstance(each, LargeData) for each in files)
+    if not own.by_key and (condensed or (large and not own.by_sample)):
         raise TacitaError(f"{own.name} {needs_records(own)}")
-
-
-def _on_engine(file: Any) -> bool:
-    return isinstance(file, LargeData) or (isinstance(file, Data) and file.condensed is not None)
 
 
 def needs_records(own: Any) -> str:

@@ -192,6 +192,8 @@ class Measure:
     """Whether all it needs is the distinct keys with what they stand for, so that it measures files on an engine."""
     weights_by_record: bool = False
     """Whether it needs the weight of each record there, not only their sums by key."""
+    by_sample: bool = False
+    """Whether it measures a sample of the records of two files on an engine, and says how far that is off."""
     work: Callable[..., Work | None] | None = None
     """How long it takes on some files, under a scenario and with options, where that can be long."""
 
@@ -253,6 +255,7 @@ def measure(
     kind: Literal["risk", "loss"] = "risk",
     by_key: bool = False,
     weights_by_record: bool = False,
+    by_sample: bool = False,
     work: Callable[..., Work | None] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare a measure beside its function: `@measure(needs="sensitive", limit=at_least("smallest", "..."))`.
@@ -290,6 +293,7 @@ def measure(
             kind,
             by_key,
             weights_by_record,
+            by_sample,
             work,
         )
         measured.measure = own  # type: ignore[attr-defined]
@@ -327,6 +331,9 @@ def _of_large_files(own: Measure, args: tuple[Any, ...], options: dict[str, Any]
     """What a measure gives for files on an engine: measured on their distinct keys, which are in memory."""
     keys = importlib.import_module("tacita.keys.large_files")
     # Of a loss `unit` is what changes are measured in; of an attack it says which records are the same.
+    if own.by_sample:
+        scenario = checked(args[own.files])
+        return own.function(*keys.sampled_in_memory(args[: own.files], scenario, options), **options, progress=progress)
     unit = options.pop("unit", None) if own.files == 2 and own.kind == "risk" else None
     found = keys.measured_in_memory(args[: own.files], checked(args[own.files]), options, unit, own.weights_by_record)
     result = own.function(*found.files, found.scenario, **options, progress=progress)

@@ -278,3 +278,48 @@ def test_columns_are_looked_at_apart_where_all_do_not_fit(on_engine: Opener, mon
     small_budget(monkeypatch, 2)
     with pytest.raises(TacitaError, match="more different combinations in both files than fit"):
         tc.loss.value_loss(*large, who)
+
+
+def firms(n: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    draw = np.random.Generator(np.random.Philox(5))
+    survey = pl.DataFrame(
+        {"sales": draw.lognormal(3, 1, n), "staff": draw.lognormal(2, 1, n), "kind": draw.choice(["a", "b", "c"], n)}
+    )
+    return survey, survey.with_columns(pl.col("sales", "staff") * pl.Series(draw.uniform(0.8, 1.2, n)))
+
+
+def test_the_confidentiality_plot_of_a_file_that_is_small_enough_is_that_in_memory(on_engine: Opener) -> None:
+    survey, release = firms(120)
+    who = tc.Scenario(numeric_keys=["sales", "staff"], strata=["kind"])
+    memory = tc.risk.confidentiality(survey, release, who, ratio=False)
+    large = tc.risk.confidentiality(on_engine(survey), on_engine(release), who)
+    np.testing.assert_array_equal(large.neighbours, memory.neighbours)
+    np.testing.assert_array_equal(large.delta, memory.delta)
+    np.testing.assert_array_equal(large.record, memory.record)
+    assert large.sampled is None and large.verdicts(tc.Policy()) == memory.verdicts(tc.Policy())
+
+
+def test_the_confidentiality_plot_is_of_a_sample(on_engine: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 6,000 firms 400 of each kind: delta and neighbours are those of all firms within the stated bounds."""
+    monkeypatch.setattr("tacita.keys.sampled_pair.SAMPLE", 400)
+    survey, release = firms(6000)
+    who = tc.Scenario(numeric_keys=["sales", "staff"], strata=["kind"])
+    whole = tc.risk.confidentiality(survey, release, who, ratio=False)
+    found = tc.risk.confidentiality(on_engine(survey), on_engine(release), who)
+    bounds = found.sampled
+    assert bounds is not None and bounds.records == 6000
+    assert all(340 <= count <= 460 for count in found.records) and found.labels == whole.labels
+    np.testing.assert_array_equal(found.perturbation, whole.perturbation[found.record - 1])
+    near = whole.neighbours[found.record - 1] / whole.records[found.stratum]
+    # Within the bound on one record, and that on delta, which moves all of them.
+    off = np.abs(found.neighbours / whole.records[found.stratum] - near)
+    assert (off <= bounds.error_of_neighbours).mean() >= 0.95 and np.corrcoef(near, found.neighbours)[0, 1] > 0.9
+    alphas = [tc.risk.confidentiality(survey, release, who, ratio=False, alpha=a).delta
+              for a in (0.05 - min(bounds.error_of_alpha, 0.049), 0.05 + bounds.error_of_alpha)]  # fmt: skip
+    assert (alphas[0] <= found.delta).all() and (found.delta <= alphas[1]).all()
+    (verdict,) = found.verdicts(tc.Policy())
+    assert verdict.holds is None and "of 6,000 records" in verdict.why
+    subtitle = " ".join(found.plot().to_dict()["title"]["subtitle"])
+    assert "left out: likelihood ratio, Kolmogorov-Smirnov distances, ranks" in subtitle
+    with pytest.raises(TacitaError, match="ratio, weighted and archive need all records"):
+        tc.risk.confidentiality(on_engine(survey), on_engine(release), who, ratio=True)

@@ -32,10 +32,15 @@ from tacita.keys.large_files import (
 from tacita.measures import find, measure_names
 from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, part
+from tacita.result import Verdict
 from tacita.scenario import Scenario, checked, restricted, with_codes
 
 PLAIN = "benedetti_franconi"
 """The model of F that needs nothing but f and the sum of weights of each key."""
+OF_NUMBERS = (
+    "numeric keys were not judged: of a file on an engine tc.risk.confidentiality(original, released, scenario) draws "
+    "the plot of a sample; set neighbours = false in the policy to judge categorical keys alone"
+)
 LEFT_OUT = (
     "has too many different values to be measured on an engine: what its groups give away was not measured; recode it "
     "into classes, or assess a sample in memory."
@@ -135,6 +140,8 @@ def assess_on_engine(
     cautions += (apart_caution(apart),) if apart else ()
     found = {name: getattr(profile, name) for name in RiskProfile.__dataclass_fields__ if name != "figure"}
     found |= {"scenario": scenario, "cautions": cautions}
+    if before is not None and scenario.numeric_keys and limits.neighbours is not None:
+        found["not_measured"] = (*profile.not_measured, Verdict("confidentiality", 0.0, None, None, OF_NUMBERS))
     progress(1.0, "done")
     return LargeProfile(**found, large=large, names=tuple(names), rows=rows, households=households)
 

@@ -113,6 +113,8 @@ class Data:
     """The file that this is a release of, while it is measured: never part of a copy."""
     condensed: Condensed | None = field(default=None, repr=False)
     """What the rows stand for, where each of them is many records of a file on an engine; None: one record each."""
+    stands_for: Floats | None = field(default=None, repr=False)
+    """By record of a sample how many records of its stratum it stands for; None: the file is no sample of another."""
     memory: dict[Any, Any] | None = field(default=None, init=False, repr=False)
     """What was worked out once and is used again while a file is assessed; None: nothing is kept."""
 
@@ -366,6 +368,7 @@ class Data:
             of_release=self.of_release,
             mechanisms=self.mechanisms,
             condensed=None if self.condensed is None else self.condensed.of_rows(rows),
+            stands_for=None if self.stands_for is None else self.stands_for[rows],
         )
 
     def rebuilt(self) -> Data:

@@ -20,6 +20,8 @@ SQUARES = ("tacita_square_0", "tacita_square_1", "tacita_square_2", "tacita_squa
 ALL_SUMS = (*SUMS, *SQUARES)
 GROUP = "tacita_group"
 RECORD = "tacita_record"
+STEP = 2_654_435_769
+"""2^32 over the golden ratio: its multiples, modulo 2^32, are spread evenly."""
 LARGEST_WHOLE = 2.0**53
 """Up to here doubles tell whole numbers apart."""
 LEAST_WHOLE = 2.0**52
@@ -247,6 +249,20 @@ def spread_out(table: Any, names: Sequence[str], record: str | None, size: int) 
         step = (table.count() // size).as_scalar()
         some = table.filter((step <= 1) | (table[record] % step == 0))
     return some.select(*names).limit(size)
+
+
+def drawn(table: Any, names: Sequence[str], record: str, limits: Any) -> Any:
+    """The records of a stratified sample: the numbers of a record are dealt out evenly, and those below a limit stay.
+
+    `limits` has a row for each combination of values of some columns, or none of them: up to which share of 2^32.
+    """
+    given = plain(table, names)
+    given = given.mutate(tacita_place=(given[record].cast("int64") % (1 << 31)) * STEP % (1 << 32))
+    if not names:
+        return given.filter(given["tacita_place"] < limits).drop("tacita_place")
+    same = [given[name].identical_to(limits[f"tacita_by_{at}"]) for at, name in enumerate(names)]
+    both = given.join(limits, same, how="inner")
+    return both.filter(both["tacita_place"] < both["tacita_limit"]).select(*table.columns)
 
 
 def combinations(table: Any, names: Sequence[str]) -> Any:

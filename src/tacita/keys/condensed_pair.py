@@ -62,7 +62,7 @@ def condensed_pair(
     Where the combinations of all do not fit the memory budget, those of the variables of the scenario are taken, and of
     `also`.
     """
-    _check_records(original, released, unit)
+    check_records(original, released, unit)
     files = LargeFiles(original, released, both_sides(original, released, unit))
     chosen, named, left_out = _chosen(original, released, scenario, variables, also)
     weights = [scenario.weight if scenario.weight in large.columns else None for large in (original, released)]
@@ -146,7 +146,8 @@ def both_sides(original: LargeData, released: LargeData, unit: str | None) -> tu
     return Side(original.table, (), None, names[0]), Side(released.on(original), (), None, names[1])
 
 
-def _check_records(original: LargeData, released: LargeData, unit: str | None) -> None:
+def check_records(original: LargeData, released: LargeData, unit: str | None) -> None:
+    """Both files say which records are the same: by a column that identifies them, or as many in the same order."""
     names = [unit or large.numbered for large in (original, released)]
     for what, large, name in zip(("original", "released"), (original, released), names, strict=True):
         if name != RECORD:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from tacita import check
@@ -11,6 +12,7 @@ from tacita.data import Data
 from tacita.data.large_data import LargeData
 from tacita.keys.condensed import apart, condensed
 from tacita.keys.condensed_pair import MOST_VALUES, condensed_pair
+from tacita.keys.sampled_pair import sampled_pair
 from tacita.progress import Progress, no_progress
 from tacita.scenario import Scenario, restricted, with_codes
 
@@ -66,6 +68,22 @@ def measured_in_memory(
     left_out = [name for name in pair.left_out if name in first.columns and not _identifies(name, scenario)]
     files = (with_codes(pair.original, scenario), with_codes(pair.released, scenario))
     return InMemory(files, _within(scenario, pair.original), () if named else tuple(left_out), pair.apart)
+
+
+def sampled_in_memory(
+    given: tuple[Any, ...], scenario: Scenario, options: Mapping[str, Any]
+) -> tuple[Data, Data, Scenario]:
+    """A sample of two large files in memory, for a measure of numeric keys with some options."""
+    first, second = (_large(each) for each in given)
+    names = check.names("keys", options.get("keys") or scenario.numeric_keys)
+    if not names:
+        raise TacitaError("a sample is drawn of numeric keys; pass numeric_keys=[...] in the scenario, or keys=[...].")
+    given_strata, size = options.get("strata"), options.get("size")
+    strata = scenario.strata if given_strata is None else check.names("strata", given_strata)
+    found = sampled_pair(first, second, scenario, [*names, *([size] if size else [])], strata)
+    known = restricted(replace(scenario, numeric_keys=names), found.original.columns)
+    assert known is not None
+    return found.original, found.released, known
 
 
 def left_out_caution(names: Iterable[str]) -> str:

@@ -116,7 +116,7 @@ def _hover(result: Any, values: Values | None) -> list[Any]:
 
 def left_text(result: Any) -> list[str]:
     """What the counts of the figure leave out, and whether they say anything."""
-    found = []
+    found = [] if result.sampled is None else [*result.sampled.words]
     if result.left_out:
         found.append(f"{check.counted(result.left_out, 'record')} left out: a key is missing or has no logarithm")
     if result.tied:

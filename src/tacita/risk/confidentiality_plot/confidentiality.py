@@ -39,6 +39,7 @@ from tacita.risk.confidentiality_plot.pairs import correct_links, likelihood_rat
 from tacita.risk.confidentiality_plot.ranks import largest_units, ranks_kept
 from tacita.risk.confidentiality_plot.recounted import check_options, recounted
 from tacita.risk.confidentiality_plot.result import Confidentiality
+from tacita.risk.confidentiality_plot.sampled import check_sample, of_sample
 from tacita.scenario import Scenario, with_codes
 
 RATIO_PAIRS = 400_000_000
@@ -53,6 +54,7 @@ LISTED_PAIRS = 1 << 25
     called_for=("original", "numeric_keys", "neighbours"),
     figure="confidentiality",
     for_numeric_keys=True,
+    by_sample=True,
     missing=own_rule("Records with a missing numeric key in either file are left out and counted."),
     limit=at_most(
         "share_unsafe",
@@ -114,9 +116,13 @@ def confidentiality(
     if near is not None and near <= 0:
         raise TacitaError(f"delta must be above 0; got {check.given(delta)}.")
     names, by = numeric_keys("confidentiality", scenario, keys), strata_of(scenario, strata)
+    stands_for = released.stands_for
+    check_sample(stands_for, ratio, weighted, archive)
     files = compared(original, released, names, by, metric, log, zeros, size)
     scale = {"metric": metric, "log": bool(log), "unit_free": log == "unit_free"}
     if not weighted and archive is None:
+        if stands_for is not None:
+            return of_sample(of_files(files, [level], near, False, limits, scale, progress)[0], released)
         return of_files(files, [level], near, ratio, limits, scale, progress)[0]
     check_options(weighted, archive, ratio, metric, log)
     source = Data.of(original) if archive is None else with_codes(Data.of(archive), scenario)

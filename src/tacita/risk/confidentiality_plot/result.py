@@ -16,6 +16,7 @@ from tacita.check import TacitaError
 from tacita.result import Result, Table, Verdict, columns, percent
 from tacita.risk.confidentiality_plot.limits import Limits
 from tacita.risk.confidentiality_plot.pairs import LikelihoodRatio
+from tacita.risk.confidentiality_plot.sample_errors import Sampled
 from tacita.risk.confidentiality_plot.tables import Row, ks_text, rank_text, rows_text, total_label
 
 """What `plot` draws."""
@@ -85,6 +86,8 @@ class Confidentiality(Result):
     """Whether neighbours count by their sampling weight."""
     archive: int | None = None
     """Records of the archive that neighbours are counted in; None: they are counted among the originals."""
+    sampled: Sampled | None = None
+    """What is known of a file on an engine of which the records are a sample; None: they are all."""
     pairing_cautions: tuple[str, ...] = ()
     """Signs that the records of the two files are not the same units."""
 
@@ -107,6 +110,8 @@ class Confidentiality(Result):
         count = int(self.unsafe.sum())
         found = check.counted(count, "record") if count else "no record"
         why = f"{found} in the unsafe zone of the confidentiality plot"
+        if self.sampled is not None:
+            return (Verdict("confidentiality", limit, None, None, self.sampled.why(count)),)
         if self.share_unsafe <= limit and self.not_judged:
             return (Verdict("confidentiality", limit, None, None, self._why_not_judged()),)
         return (Verdict("confidentiality", limit, self.share_unsafe, self.share_unsafe <= limit, why),)
@@ -135,6 +140,11 @@ class Confidentiality(Result):
         return np.bincount(self.stratum, minlength=len(self.labels))
 
     @property
+    def in_file(self) -> Floats:
+        """By stratum: how many records it has in the file, of which these may be a sample."""
+        return self.records.astype(np.float64) if self.sampled is None else self.sampled.by_stratum
+
+    @property
     def tau(self) -> Floats:
         """By stratum: the critical value of the likelihood ratio; NaN if it was not worked out."""
         return np.array([np.nan] * len(self.labels) if self.ratios is None else [r.densities.tau for r in self.ratios])
@@ -160,7 +170,7 @@ class Confidentiality(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """How the figures came about."""
-        notes = []
+        notes = [] if self.sampled is None else [*self.sampled.words]
         if self.archive is not None:
             notes.append(
                 f"neighbours are counted among {check.counted(self.archive, 'record')} of an archive, in which nobody "
@@ -172,7 +182,7 @@ class Confidentiality(Result):
             notes.append(
                 "log scale: z and perturbation depend on the units of the keys; on the unit-free log scale they do not"
             )
-        if self.too_large:
+        if self.too_large and self.sampled is None:
             notes.append("likelihood ratio: not worked out for so many pairs; ask for it with ratio=True")
         widest = max((each.densities.width for each in self.ratios or ()), default=0.0)
         if widest > 0:
@@ -213,7 +223,7 @@ class Confidentiality(Result):
         """
         if self.alpha is None or self.archive is not None or self.weighted:
             return None
-        return np.asarray(self.alpha * (self.records - 1.0))
+        return np.asarray(self.alpha * (self.in_file - 1.0))
 
     def sentences(self) -> list[str]:
         """How often the right original is found, and how many neighbours alpha gives in each stratum."""
@@ -253,13 +263,13 @@ class Confidentiality(Result):
         records, tau = self.records, self.tau
         order = np.split(np.argsort(self.stratum, kind="stable"), np.cumsum(records)[:-1])
         found = [
-            self._row(label, order[at], float(self.delta[at]), float(tau[at]), int(records[at]) - 1.0)
+            self._row(label, order[at], float(self.delta[at]), float(tau[at]), float(self.in_file[at]) - 1.0)
             for at, label in enumerate(self.labels)
         ]
         if len(found) > 1:
             compared = records > 1 if self.alpha is not None else records > 0
             means = _mean(self.delta[compared]), _mean(tau[records > 1])
-            others = float((records[self.stratum] - 1).mean())
+            others = float((self.in_file[self.stratum] - 1).mean())
             found.append(self._row(total_label(self.labels), np.arange(len(self.record)), *means, others))
         return found
 
