@@ -29,6 +29,18 @@ def counts(codes: NDArray[np.integer], repeats: Ints | None, size: int = 0) -> I
     return np.bincount(codes, weights=repeats, minlength=size).astype(np.int64)
 
 
+def distinct(codes: NDArray[np.integer], repeats: Ints | None) -> tuple[Ints, Ints]:
+    """The different codes in ascending order, and how many records have each.
+
+    >>> [each.tolist() for each in distinct(np.array([7, 3, 7]), np.array([2, 5, 3]))]
+    [[3, 7], [5, 5]]
+    """
+    if repeats is None:
+        return np.unique(codes, return_counts=True)
+    different, place = np.unique(codes, return_inverse=True)
+    return different, counts(place, repeats)
+
+
 def mean(values: NDArray[Any], repeats: Ints | None) -> float:
     """The mean over records.
 

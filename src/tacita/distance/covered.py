@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
-from tacita.repeats import counts, how_many, some
+from tacita.repeats import counts, distinct, how_many, some
 
 RULE = 30
 """So many records changed by one rule without an exception are no accident: the values were recoded, not perturbed."""
@@ -46,8 +46,7 @@ def pairs_of_codes(x: Ints, y: Ints, repeats: Ints | None = None) -> tuple[Ints,
         different = np.flatnonzero(table)
         records = table[different]
     else:
-        different, place = np.unique(numbers, return_inverse=True)
-        records = counts(place, some(repeats, shown))
+        different, records = distinct(numbers, some(repeats, shown))
     return different % span, different // span, records
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita.arrays import Floats, Ints
-from tacita.repeats import counts
+from tacita.repeats import distinct
 
 MOST_LEVELS = 8
 """So many levels of classes inside classes are told apart; values that need more were exchanged, not recoded."""
@@ -40,8 +40,7 @@ def recoded_categories(
     ([0, 0, 0, 0, 0, 1], [[0, 4, 4, 3, 4, -1], [-1, 5, -1, -1, -1, 5]])
     """
     itself = np.arange(size)
-    pairs, place = np.unique(original * size + released, return_inverse=True)
-    times = counts(place, repeats)
+    pairs, times = distinct(original * size + released, repeats)
     x, y = pairs // size, pairs % size
     if (x == y).all():
         return Categories(np.zeros(size, np.int64), (itself,), recoded=False, exchanged=False)

@@ -14,7 +14,7 @@ from tacita import frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.repeats import counts, some
+from tacita.repeats import counts, distinct, some
 from tacita.risk.release.reconstruction.misleading import Misleading
 from tacita.risk.release.reconstruction.values import (
     is_number,
@@ -315,8 +315,7 @@ def _protected(files: Files, name: str) -> Protected | None:
 def released_as(was: Ints, shown: Ints, codes: int, repeats: Ints | None = None) -> NDArray[np.int64]:
     """By original code: the code that most records with it are released with; itself if none is, or if two are."""
     seen = (was > 0) & (shown > 0)
-    pairs, place = np.unique(was[seen] * (codes + 1) + shown[seen], return_inverse=True)
-    count = counts(place, some(repeats, seen))
+    pairs, count = distinct(was[seen] * (codes + 1) + shown[seen], some(repeats, seen))
     found = np.arange(codes + 1)
     if not len(pairs):
         return found

@@ -20,7 +20,7 @@ import numpy as np
 
 from tacita.arrays import Bools, Ints
 from tacita.progress import Progress, no_progress
-from tacita.repeats import counts, how_many, some
+from tacita.repeats import counts, distinct, how_many, some
 from tacita.risk.release.reconstruction.cells import Files, Protected
 from tacita.risk.release.reconstruction.leak import (
     HIT_RATE,
@@ -74,8 +74,7 @@ def tally(group: Ints, value: Ints, codes: int, repeats: Ints | None = None) -> 
         table = counts(combined, repeats)
         cell = np.flatnonzero(table)
         return _tally_of_cells(cell, table[cell], codes)
-    cell, place = np.unique(combined, return_inverse=True)
-    return _tally_of_cells(cell, counts(place, repeats), codes)
+    return _tally_of_cells(*distinct(combined, repeats), codes)
 
 
 def tally_of_groups(key: Ints, place: Places, keys: Ints, protected: Protected, shown: Ints | None = None) -> Tally:
