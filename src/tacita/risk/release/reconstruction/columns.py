@@ -88,9 +88,10 @@ def tally_of_groups(key: Ints, place: Places, keys: Ints, protected: Protected, 
     chosen = np.unique(keys)
     place[chosen] = np.arange(1, len(chosen) + 1)
     width = protected.codes + 1
-    if protected.repeats is None and len(chosen) * width <= max(FEW_CELLS, 8 * len(key)):
+    if len(chosen) * width <= max(FEW_CELLS, 8 * len(key)):
         table = np.zeros(len(chosen) * width, dtype=np.int64)
-        count_in_groups(key, place, values, width, table)
+        times = np.zeros(0, dtype=np.int64) if protected.repeats is None else protected.repeats
+        count_in_groups(key, place, values, width, times, table)
         cell = np.flatnonzero(table)
         found = _tally_of_cells(cell, table[cell], protected.codes)
     else:

@@ -9,15 +9,17 @@ from tacita.compiled import compiled
 
 
 @compiled
-def count_in_groups(key: Ints, place: Any, value: Ints, width: int, counts: Ints) -> None:
+def count_in_groups(key: Ints, place: Any, value: Ints, width: int, repeats: Ints, counts: Ints) -> None:
     """Add to `counts` the rows of chosen groups that have a value: `width` numbers for each group, one for each value.
 
-    `key` is by row its group; `place` is by group 1 for the first that is chosen, 2 for the next, 0 for the others.
+    `key` is by row its group; `place` is by group 1 for the first that is chosen, 2 for the next, 0 for the others;
+    `repeats` is by row how many records it stands for, empty where each is one.
     """
+    several = len(repeats) > 0
     for row in range(len(key)):
         chosen = place[key[row]]
         if chosen > 0 and value[row] > 0:
-            counts[(chosen - 1) * width + value[row]] += 1
+            counts[(chosen - 1) * width + value[row]] += repeats[row] if several else 1
 
 
 @compiled
