@@ -31,7 +31,7 @@ def of_sample(found: Confidentiality, released: Data) -> Confidentiality:
     order = np.argsort(released.record)
     own = released.stands_for[order[np.searchsorted(released.record[order], found.record)]]
     drawn = found.records.astype(np.float64)
-    whole = np.bincount(found.stratum, weights=own, minlength=len(drawn))
+    whole = np.bincount(found.stratum, weights=own, minlength=len(drawn)).astype(np.float64)
     factor = np.where(drawn > 1, (whole - 1) / np.maximum(drawn - 1, 1), 1.0)
     inside = found.inside.astype(np.float64)
     neighbours = inside + (found.neighbours - inside) * factor[found.stratum]
