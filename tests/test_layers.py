@@ -25,6 +25,7 @@ LAYERS = [
         "declared",
         "formula",
         "html_view",
+        "leftovers",
         "mechanism",
         "parameters",
         "limit",

@@ -21,15 +21,33 @@ WORK = """
 import sys, warnings
 warnings.simplefilter("ignore")
 import tacita as tc
+from tacita.release import large_release, large_written
+large_release.BATCH, large_written.PART = 1000, 3000
 file, folder = sys.argv[1:]
 who = tc.Scenario(keys=["Region", "age", "sex", "score"], weight="w", household="hid")
 plan = tc.Plan([tc.Suppress(k=3, closed=False), tc.Pram("sex", pd=0.7)])
 print("ready", flush=True)
 with tc.LargeData.of(file, temporary=folder) as large:
     tc.assess(large, who).write_records(folder + "/risk.parquet", overwrite=True)
-    plan.apply(large, who, seed=1).write(folder + "/release.parquet", overwrite=True)
+    release = plan.apply(large, who)
+    release.write(folder + "/release.parquet", overwrite=True)
+    release.save(folder + "/out", overwrite=True, accept_unsafe="a test")
 """
 SIZE = 20_000
+
+
+def complete(folder: Path) -> list[str]:
+    """What looks complete: every file and folder of that name is."""
+    there = [name for name in ("risk.parquet", "release.parquet", "out") if (folder / name).exists()]
+    for name in there:
+        table = pl.read_parquet(folder / name / "not_for_publication" / "data" if name == "out" else folder / name)
+        assert table.height == SIZE
+    if "out" in there:
+        assert {"codebook.csv", "codebook.xml", "README.txt"} <= {
+            each.name for each in (folder / "out" / "not_for_publication").iterdir()
+        }
+        assert (folder / "out" / "internal" / "log.json").exists()
+    return there
 
 
 def started(folder: Path) -> subprocess.Popen[str]:
@@ -46,18 +64,18 @@ def test_killed_at_any_moment(trial: int, tmp_path: Path) -> None:
     people(SIZE).write_parquet(tmp_path / "people.parquet")
     work = started(tmp_path)
     try:
-        work.wait(timeout=float(np.random.Generator(np.random.Philox(trial)).uniform(0, 3)))
+        work.wait(timeout=float(np.random.Generator(np.random.Philox(trial)).uniform(0, 6)))
     except subprocess.TimeoutExpired:
         work.kill()
     work.communicate()
-    for name in ("risk.parquet", "release.parquet"):
-        if (tmp_path / name).exists():
-            assert pl.read_parquet(tmp_path / name).height == SIZE
+    complete(tmp_path)
     again = started(tmp_path)
     again.communicate()
     assert again.returncode == 0
-    assert all(pl.read_parquet(tmp_path / name).height == SIZE for name in ("risk.parquet", "release.parquet"))
-    assert list(tmp_path.glob(".tacita-*")) == []
+    assert len(complete(tmp_path)) == 3
+    assert [
+        each.name for each in tmp_path.iterdir() if each.name.startswith(".tacita-") or "unfinished" in each.name
+    ] == []
 
 
 def test_cancelled_work_leaves_nothing(tmp_path: Path) -> None:

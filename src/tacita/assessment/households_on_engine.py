@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacita import check, frame
-from tacita.arrays import Ints
+from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.data.large_data import LargeData
@@ -26,6 +26,21 @@ SUMS = ("tacita_log_0", "tacita_log_1")
 CERTAIN = "tacita_certain"
 MOST_MEMBERS = 1 << 13
 HOUSEHOLDS = "tacita_households"
+ONE = "tacita_one"
+BATCH = 1 << 20
+"""Sums at once."""
+
+
+class Risks(NamedTuple):
+    """Households with the same risk."""
+
+    risk: Floats
+    members: Ints
+    alike: Ints
+    """How many households there are."""
+
+
+NO_RISKS = Risks(np.empty(0), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -46,18 +61,18 @@ class HouseholdsOnEngine:
         """Sums by household, counted: households with the same sum have the same risk."""
         self._check_constant()
         alike = [*SUMS, CERTAIN, expressions.RECORDS]
-        counted = expressions.counted(self.sums(risk, self.progress), alike, HOUSEHOLDS)
-        found = self._whole_numbers(counted, (*alike, HOUSEHOLDS))
-        if found[3].max(initial=0) > MOST_MEMBERS:
+        sums = expressions.counted(self.sums(risk, self.progress), alike, HOUSEHOLDS)
+        found = list(self._risks(sums, (*SUMS, CERTAIN, expressions.RECORDS, HOUSEHOLDS)))
+        greatest = max((int(each.members.max(initial=0)) for each in found), default=0)
+        if greatest > MOST_MEMBERS:
             raise TacitaError(
-                f"a household of {self.household!r} has {int(found[3].max()):,} members; check that it identifies "
-                f"households."
+                f"a household of {self.household!r} has {greatest:,} members; check that it identifies households."
             )
-        alone = self._alone(risk)
+        alone = list(self._risks(self._alone(risk), (*SUMS, CERTAIN, ONE, HOUSEHOLDS)))
+        risks, members, counts = (np.concatenate(each) for each in zip(NO_RISKS, *found, *alone, strict=True))
         nobody = np.empty(0, dtype=np.int64)
-        together = [np.concatenate(pair) for pair in zip(found, alone, strict=True)]
-        by_household = of_sums(as_limbs(np.column_stack(together[:2])), together[2] > 0)
-        return HouseholdRisk(by_household, nobody, int(alone[4].sum()), together[3], risk.not_valid, together[4])
+        lone = sum(int(each.alike.sum()) for each in alone)
+        return HouseholdRisk(risks, nobody, lone, members, risk.not_valid, counts)
 
     @property
     def household(self) -> str:
@@ -91,17 +106,20 @@ class HouseholdsOnEngine:
         found = self.large.database.load(frame_files.one_row_each(frame.table({**keys, **columns}), self.names))
         return expressions.joined(table, self.names, found, list(columns), [expressions.GROUP])
 
-    def _alone(self, risk: IndividualRisk) -> list[Ints]:
+    def _alone(self, risk: IndividualRisk) -> Any:
         """The same of records that are in no household: each is one of its own."""
         table = self.with_place()
-        nowhere = table.filter(table[expressions.GROUP].isnull())
-        counted = expressions.counted(self._records(risk, nowhere), [*SUMS, CERTAIN], HOUSEHOLDS)
-        first, second, certain, count = self._whole_numbers(counted, (*SUMS, CERTAIN, HOUSEHOLDS))
-        return [first, second, certain, np.ones(len(count), dtype=np.int64), count]
+        nowhere = self._records(risk, table.filter(table[expressions.GROUP].isnull()))
+        return expressions.alone(expressions.counted(nowhere, [*SUMS, CERTAIN], HOUSEHOLDS), ONE)
 
-    def _whole_numbers(self, expression: Any, names: Sequence[str]) -> list[Ints]:
-        found = self.large.database.collect(expression, self.progress, "adding up by household")
-        return [frame_files.from_arrow(found)[name].to_numpy().astype(np.int64) for name in names]
+    def _risks(self, expression: Any, names: Sequence[str]) -> Iterator[Risks]:
+        """The risk of households with the same sums, some at a time: there can be as many as tens of millions."""
+        for at, batch in enumerate(self.large.database.batches(expression, BATCH)):
+            self.progress(min(at / 100, 0.99), "adding up by household")
+            table = frame_files.from_arrow(batch)
+            first, second, certain, members, count = (table[name].to_numpy().astype(np.int64) for name in names)
+            risk = of_sums(as_limbs(np.column_stack([first, second])), certain > 0)
+            yield Risks(risk, members, count)
 
     def _check_constant(self) -> None:
         """A household variable must not differ inside a household."""

@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tacita import frame
 from tacita.assessment.households_on_engine import HouseholdsOnEngine
 from tacita.assessment.original import with_original_sums
@@ -19,6 +21,7 @@ from tacita.assessment.whole import Context, profile_of
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.data.large_data import LargeData
+from tacita.keys.condensed import apart as rows_apart
 from tacita.keys.condensed_pair import condensed_pair
 from tacita.keys.large_files import (
     apart_caution,
@@ -35,6 +38,7 @@ from tacita.progress import Progress, part
 from tacita.result import Verdict
 from tacita.scenario import Scenario, checked, restricted, with_codes
 
+PLACE = "tacita_place"
 PLAIN = "benedetti_franconi"
 """The model of F that needs nothing but f and the sum of weights of each key."""
 OF_NUMBERS = (
@@ -144,6 +148,53 @@ def assess_on_engine(
         found["not_measured"] = (*profile.not_measured, Verdict("confidentiality", 0.0, None, None, OF_NUMBERS))
     progress(1.0, "done")
     return LargeProfile(**found, large=large, names=tuple(names), rows=rows, households=households)
+
+
+def assess_keys(
+    large: LargeData,
+    originals: frame.Frame,
+    released: Data,
+    scenario: Scenario,
+    weight: str | None,
+    policy: Policy,
+    measures: Any,
+    progress: Progress,
+) -> LargeProfile:
+    """The risk profile of a release, of its distinct keys as they were and as they are released.
+
+    The `weight` is that of the original, whatever is released; households are those of the records with those keys.
+    """
+    unnumbered = replace(released, numbers_of_records=None)
+    marked = unnumbered.with_columns({PLACE: np.arange(len(released), dtype=np.int64)})
+    rows = with_codes(marked, scenario)
+    if scenario.missing.name == "no_match":
+        rows = rows_apart(rows, scenario.all_keys, large.memory)
+    place = released.record[rows.numbers(PLACE).astype(np.int64)] - 1
+    rows = rows.without((PLACE,))
+    known = restricted(replace(scenario, weight=weight), rows.columns)
+    assert known is not None
+    keys = Data(frame.take(originals, place), condensed=rows.condensed)
+    households = None
+    if scenario.household is not None and scenario.keys:
+        households = HouseholdsOnEngine(large, scenario, tuple(originals.columns), keys, part(progress, 0.5, 0.9))
+    how = {"model": None, "method": "exact", "quantile": None, "register": None}
+    context = Context(rows.remembering(), known, policy, None, None, how, households)
+    profile = profile_of(context, measures, None, known, part(progress, 0.0, 0.5))
+    unknown = _not_given_back(policy)
+    found = {name: getattr(profile, name) for name in RiskProfile.__dataclass_fields__ if name != "figure"}
+    found |= {"scenario": scenario, "not_measured": (*profile.not_measured, *unknown)}
+    progress(1.0, "done")
+    return LargeProfile(**found, large=large, names=tuple(originals.columns), rows=keys, households=households)
+
+
+def _not_given_back(policy: Policy) -> Iterator[Verdict]:
+    """A verdict that is not known, where the policy limits what other columns give back."""
+    if policy.given_back is not None:
+        why = (
+            "what other columns give back of protected cells was not measured in a file on an engine; measure it on a "
+            "sample in memory, or set given_back to none in the policy"
+        )
+        yield Verdict("given_back", policy.given_back, None, None, why)
 
 
 def _judged(scenario: Scenario) -> frozenset[str]:

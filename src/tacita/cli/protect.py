@@ -67,6 +67,9 @@ def protect_file(
     ] = None,
     formats: Annotated[list[str] | None, typer.Option(help="What to write, separated by commas: parquet,csv.")] = None,
     seed_file: SeedFile = None,
+    memory: Annotated[
+        str | None, typer.Option(help="What may be used, as 4GB: a Parquet or text file that needs more stays on disk.")
+    ] = None,
     overwrite: OverwriteFolder = False,
     accept_unsafe: AcceptUnsafe = None,
     verbose: Verbose = False,
@@ -90,15 +93,38 @@ def protect_file(
     reason = None if accept_unsafe is None else checked_reason(accept_unsafe)
     inputs = (file, plan, scenario, policy, seed_file)
     checked_folder(out, overwrite=overwrite, inputs=inputs)
-    if belongs_on_engine(file, None):
-        raise TacitaError(
-            f"{file.name} needs more than half of this machine's memory: protect it in Python, where "
-            f"Plan.apply(path, scenario).write('release.parquet') works on it part by part."
-        )
+    if belongs_on_engine(file, memory):
+        _check_large(kinds, rules)
+        _protect_large(file, memory, (who, safe, steps), _seed(seed_file), (out, overwrite, reason, verbose))
+        return
     with progress_bar() as progress:
         progress(0.0, "reading")
         done = protect(read(file), who, safe, steps, rules=rules, seed=_seed(seed_file), progress=progress)
     _finish(done, out, kinds, overwrite, reason, verbose=verbose)
+
+
+def _check_large(formats: tuple[str, ...], rules: tuple[Any, ...]) -> None:
+    """What a file larger than memory can be written as, and what is looked at in it."""
+    if formats != ("parquet",):
+        raise TacitaError("a file larger than memory is released as Parquet; leave --formats out.")
+    if rules:
+        raise TacitaError("rules are checked in memory only; leave --rule out, or give more --memory.")
+
+
+def _protect_large(file: Path, memory: str | None, asked: Any, seed: int | None, how: Any) -> None:
+    """Apply a plan to a file on an engine; the release is written part by part."""
+    from tacita.data.large_data import LargeData
+    from tacita.release.project import protect_large
+
+    who, safe, steps = asked
+    out, overwrite, reason, verbose = how
+    with progress_bar() as progress, LargeData.of(file, memory=memory) as large:
+        done = protect_large(large, who, safe, steps, seed=seed, progress=progress)
+        release: Any = done.release
+        refused = not done.safe and reason is None
+        if not refused:
+            release.save(out, overwrite=overwrite, accept_unsafe=reason, progress=progress)
+    _said(done, out, refused, verbose=verbose)
 
 
 def run_project(
@@ -126,13 +152,19 @@ def _finish(
     done: Any, out: Path, formats: tuple[str, ...], overwrite: bool, reason: str | None, *, verbose: bool
 ) -> None:
     """Write a release and then say everything: a reader that has seen enough must not keep it from being written."""
-    from tacita.data.atomic import INTERNAL, NOT_FOR_PUBLICATION
-    from tacita.release.written import PUBLIC
-
     release = done.release
     refused = not release.safe and reason is None
     if not refused:
         release.save(out, formats=formats, overwrite=overwrite, accept_unsafe=reason)
+    _said(done, out, refused, verbose=verbose)
+
+
+def _said(done: Any, out: Path, refused: bool, *, verbose: bool) -> None:
+    """What was done, and where it is."""
+    from tacita.data.atomic import INTERNAL, NOT_FOR_PUBLICATION
+    from tacita.release.written import PUBLIC
+
+    release = done.release
     say(f"{done.details() if verbose else done}\n\n{release.checklist()}")
     if refused:
         complain(
@@ -148,7 +180,7 @@ def _finish(
 
 def _seed(path: Path | None) -> int | None:
     """The seed in a file; it is never on the command line, which others can see."""
-    from tacita.release.saved import seed_of
+    from tacita.release.seed_of import seed_of
 
     return None if path is None else seed_of(path)
 

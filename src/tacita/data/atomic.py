@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tacita import check
 from tacita.check import TacitaError
-from tacita.data.leftovers import clear_leftovers, hidden_old, hidden_part, released
+from tacita.leftovers import clear_leftovers, hidden_old, hidden_part, released
 
 INTERNAL = "internal"
 """The folder of what never leaves the office."""

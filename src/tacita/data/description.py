@@ -68,20 +68,23 @@ def described(data: Data, weight: str | None = None) -> Description:
     """
     noted = with_noted_weight(data)
     variables = tuple(_described(noted, name) for name in data.columns)
-    return Description(len(data), variables, weight if weight in data.columns else None)
+    return Description(data.size, variables, weight if weight in data.columns else None)
 
 
 def _described(data: Data, name: str) -> Described:
     known = data.variable(name)
     coded = frame.coded(data.table, name)
-    counts = np.bincount(coded.codes, minlength=len(coded.values) + 1).tolist()
+    records = np.ones(len(data), dtype=np.int64) if data.condensed is None else data.condensed.records
+    by_code = np.zeros(len(coded.values) + 1, dtype=np.int64)
+    np.add.at(by_code, coded.codes, records)
+    counts = by_code.tolist()
     blank, by_value = counts[0], counts[1:]
-    missing = int(data.missing(name).sum())
+    missing = int(records[data.missing(name)].sum())
     listed = _listed(data, name, coded.values)
     # What is not listed is one part of the total, so that no difference tells a count that is withheld.
     rest = sum(by_value) - sum(by_value[place] for place in listed)
     *shown, shown_blank, _ = shown_counts([*(by_value[place] for place in listed), blank, rest])
-    valid, shown_missing = shown_counts([len(data) - missing, missing])
+    valid, shown_missing = shown_counts([data.size - missing, missing])
     if shown_blank is None:
         valid = shown_missing = None
     return Described(

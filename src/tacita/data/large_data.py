@@ -15,7 +15,7 @@ from tacita.data.formats import columnar
 from tacita.data.variable import Variable
 from tacita.engine import memory as sizes
 from tacita.engine.expressions import RECORD
-from tacita.engine.source import opened
+from tacita.engine.source import files_of, opened
 from tacita.frame import files as frame_files
 
 
@@ -50,6 +50,8 @@ class LargeData:
     """An empty frame with the types of the columns, where the file has types of its own."""
     files: tuple[Path, ...] = field(default=(), repr=False)
     """The Parquet files that it is, where it is some: another database can read them too."""
+    paths: tuple[Path, ...] = field(default=(), repr=False)
+    """The files that the user named, if it is a path."""
 
     @classmethod
     def of(
@@ -74,7 +76,8 @@ class LargeData:
         found = opened(source, budget, record, engine, temporary)
         like, known = _of_file(found.files[0]) if found.files else (None, {})
         known = known if variables is None else variables
-        return cls(found.name, found.database, found.table, budget, found.record, known, like, found.files)
+        paths = tuple(files_of(Path(source))) if isinstance(source, str | os.PathLike) else ()
+        return cls(found.name, found.database, found.table, budget, found.record, known, like, found.files, paths)
 
     def __enter__(self) -> LargeData:
         return self
@@ -112,6 +115,12 @@ class LargeData:
         if self.database is other.database:
             return self.table
         return other.database.adopted(self.database, self.table, self.files, RECORD)
+
+    @property
+    def identity(self) -> list[list[str | int]]:
+        """Name, size and time of change of its files, by which work that was stopped knows them again."""
+        found = [(each.name, each.stat()) for each in self.paths]
+        return [[name, stat.st_size, stat.st_mtime_ns] for name, stat in found]
 
     @property
     def numbered(self) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tacita.engine.running import watched
+from tacita.leftovers import clear_leftovers, hidden_part, released
 from tacita.progress import Progress, no_progress
 
 NO_NETWORK = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
@@ -41,7 +42,10 @@ class DuckDB:
         # Ibis asks for Arrow tables by a name that newer versions of DuckDB have renamed.
         warnings.filterwarnings("ignore", message="fetch_arrow_table", category=DeprecationWarning)
         self.memory = memory
-        self.folder = Path(tempfile.mkdtemp(prefix="tacita-", dir=temporary))
+        self.folder = hidden_part(Path(temporary or tempfile.gettempdir()) / "spill")
+        # What a killed process left there is of an original.
+        clear_leftovers(self.folder)
+        self.folder.mkdir(mode=0o700)
         self.own = connection is None
         limit = f"{int(memory * ENGINE_SHARE / 1e6)}MB"
         if connection is not None:
@@ -132,6 +136,7 @@ class DuckDB:
         if self.own:
             self.ibis.disconnect()
         shutil.rmtree(self.folder, ignore_errors=True)
+        released(self.folder)
 
     def _watched(self, query: Any, progress: Progress, what: str) -> Any:
         connection = self.ibis.con

@@ -297,6 +297,23 @@ def counted(table: Any, names: Sequence[str], amount: str) -> Any:
     return table.group_by(list(names)).aggregate(**{amount: table.count()})
 
 
+def alone(table: Any, amount: str) -> Any:
+    """The rows with a column of ones."""
+    import ibis
+
+    return table.mutate(**{amount: ibis.literal(1, "int64")})
+
+
+def with_rest(table: Any, name: str, kept: Sequence[Any], rest: Any) -> Any:
+    """The table with one value for all of a column that are neither missing nor among some values."""
+    import ibis
+
+    column = table[name]
+    stays = column.isnull() | (column.isin(list(kept)) if kept else ibis.literal(False))
+    other = ibis.null(column.type()) if rest is None else ibis.literal(rest).cast(column.type())
+    return table.mutate(**{name: ibis.ifelse(stays, column, other)})
+
+
 def differing(table: Any, household: str, names: Sequence[str]) -> Any:
     """One row: by variable in how many households it is not the same for all members."""
     there = table.filter(table[household].notnull())

@@ -43,6 +43,8 @@ class Context(NamedTuple):
     """The data before the first step of the plan."""
     progress: Progress = no_progress
     """To be called now and then by work that takes over two seconds."""
+    whole: Mapping[str, Any] | None = None
+    """What the step must know of the whole file, by name, where the data are some of its records."""
 
 
 class Applied(NamedTuple):

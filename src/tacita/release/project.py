@@ -16,6 +16,7 @@ from tacita.assessment.text import only_numbers, repair_lines
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.data.files import read
+from tacita.data.large_data import LargeData
 from tacita.data.reading import scales_said
 from tacita.data.variable_tables import tables_of, variables_of
 from tacita.declared import FORMAT, toml_document, toml_text
@@ -221,6 +222,24 @@ def protect(
     before = assess(data, scenario, policy, progress=part(show, 0.2, 0.4))
     release = plan.apply(data, scenario, policy, rules=rules, seed=seed, progress=part(show, 0.4, 0.8))
     after = release.assess(progress=part(show, 0.8, 1.0))
+    return Protection(release, before, after)
+
+
+def protect_large(
+    large: LargeData,
+    scenario: Scenario,
+    policy: Policy | None,
+    plan: Plan,
+    *,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Protection:
+    """Assess a file on an engine, work out what a plan makes of it, and assess that; nothing is written yet."""
+    show = progress or no_progress
+    scenario, policy = checked(scenario), checked_policy(policy)
+    before = assess(large, scenario, policy, progress=part(show, 0.0, 0.1))
+    release = plan.apply(large, scenario, policy, seed=seed, progress=part(show, 0.1, 0.2))
+    after = release.assess(progress=part(show, 0.2, 0.3))
     return Protection(release, before, after)
 
 

@@ -14,6 +14,7 @@ from tacita.policy import Policy
 from tacita.progress import Progress, no_progress
 from tacita.release.plan import Plan
 from tacita.release.release import Release
+from tacita.release.seed_of import seed_of
 from tacita.release.written import PUBLIC
 from tacita.rules import Rules
 from tacita.scenario import Scenario
@@ -48,17 +49,6 @@ def saved_release(folder: Path, original: Any, progress: Progress = no_progress)
             f"another order."
         )
     return release
-
-
-def seed_of(path: Path) -> int:
-    """The seed in a file, in hexadecimal digits."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        return int("".join(line.strip() for line in lines if not line.startswith("#")), 16)
-    except (OSError, ValueError):
-        raise TacitaError(
-            f"{path.name or path} must be a file with a seed in hexadecimal digits, as internal/seed.txt of a release."
-        ) from None
 
 
 def _published(folder: Path) -> Data:

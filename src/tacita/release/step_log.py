@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -94,6 +94,39 @@ class Changes:
             "public": [dict(each) for each in self.public],
             "renewed": list(self.renewed),
         }
+
+
+def added_up(parts: Sequence[Changes]) -> Changes:
+    """What a step changed in several parts of a file, as one account: what only holds for a part is left out."""
+    first = parts[0]
+    mechanisms = [[each.mechanisms[at] for each in parts] for at in range(min(len(each.mechanisms) for each in parts))]
+    public = [[each.public[at] for each in parts] for at in range(min(len(each.public) for each in parts))]
+    return replace(
+        first,
+        cells=_sums([each.cells for each in parts]),
+        suppressed=_sums([each.suppressed for each in parts]),
+        records=sum(each.records for each in parts),
+        mechanisms=tuple(map(_common, mechanisms)),
+        public=tuple(map(_common, public)),
+    )
+
+
+def all_changes(parts: Sequence[Sequence[Changes]]) -> tuple[Changes, ...]:
+    """What each step changed in all parts."""
+    return tuple(added_up(of_step) for of_step in zip(*parts, strict=True))
+
+
+def _sums(parts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    names = dict.fromkeys(name for each in parts for name in each)
+    return {name: sum(each.get(name, 0) for each in parts) for name in names}
+
+
+def _common(mechanisms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A mechanism with the parameters that are the same in all parts."""
+    first = dict(mechanisms[0])
+    told = [each["parameters"] for each in mechanisms]
+    same = {name: value for name, value in told[0].items() if all(each.get(name) == value for each in told[1:])}
+    return first | {"parameters": same}
 
 
 def changes(before: Data, after: Data, step: Step, made: Applied) -> Changes:

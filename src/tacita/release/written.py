@@ -21,6 +21,7 @@ from tacita.release.public_account import public_notes
 from tacita.small_counts import shown_counts
 
 if TYPE_CHECKING:
+    from tacita.release.large_release import LargeRelease
     from tacita.release.release import Release
     from tacita.release.step_log import Changes
     from tacita.result import Result
@@ -80,10 +81,10 @@ def write_release(
         file = described(release.data, release.scenario.weight)
         notes = public_notes(release.changes, file, len(release.original))
         _text(data / DDI, ddi_codebook(file, DDI_TITLE, notes=notes).rstrip("\n"))
-        _write_matrices(release, data)
-        _write_methods(release, data)
+        _write_matrices(public_matrices(release), data)
+        _write_methods(release.changes, release.data.columns, len(release.data), data)
         internal = private_folder(beside / INTERNAL)
-        _write_internal(release, internal, accepted, remarks)
+        write_internal(release, internal, accepted, remarks)
         for edition, page in pages.items():
             page.save((data if edition == PUBLIC else internal) / REPORT)
 
@@ -108,29 +109,35 @@ def public_matrices(release: Release) -> list[dict[str, Any]]:
     ]
 
 
-def _write_matrices(release: Release, folder: Path) -> None:
+def write_large_methods(release: LargeRelease, records: int, folder: Path) -> None:
+    """Write the methods and transition matrices of a release of so many records: no step comes after PRAM that would
+    change what it made."""
+    matrices = [dict(each) for change in release.changes for each in change.public if "matrix" in each["parameters"]]
+    _write_matrices([each for each in matrices if set(each["variables"]) <= set(release.columns)], folder)
+    _write_methods(release.changes, release.columns, records, folder)
+
+
+def _write_matrices(public: Sequence[Mapping[str, Any]], folder: Path) -> None:
     """Write the transition matrices that are to be published."""
-    public = public_matrices(release)
     if public:
         _text(folder / MATRICES, json.dumps({"note": MATRICES_NOTE, "mechanisms": public}, indent=2))
 
 
-def _write_methods(release: Release, folder: Path) -> None:
+def _write_methods(changes: Sequence[Changes], columns: Sequence[str], size: int, folder: Path) -> None:
     """Write what each step says may be told of what it did to released values: methods, amounts and rates, no seed."""
-    told = [known for change in release.changes for each in change.public for known in _told(release, each)]
+    told = [known for change in changes for each in change.public for known in _told(each, columns, size)]
     if told:
         _text(folder / METHODS, json.dumps({"note": METHODS_NOTE, "methods": told}, indent=2))
 
 
-def _told(release: Release, mechanism: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _told(mechanism: Mapping[str, Any], columns: Sequence[str], size: int) -> Iterator[dict[str, Any]]:
     """One mechanism for data users, if it is about released variables or about records."""
-    names = [name for name in mechanism["variables"] if name in release.data.columns]
+    names = [name for name in mechanism["variables"] if name in columns]
     parameters = {
         name: value for name, value in mechanism["parameters"].items() if name not in IN_MATRICES and value is not None
     }
     if "cells" in parameters:
         # As in the report for the public: what would tell of single persons is withheld.
-        size = len(release.data)
         shown = {name: shown_counts([count, size - count])[0] for name, count in parameters["cells"].items()}
         parameters["cells"] = {name: count for name, count in shown.items() if name in names and count is not None}
     if names or not mechanism["variables"]:
@@ -168,7 +175,10 @@ def _values_shown(release: Release, name: str) -> set[str]:
     return {text_of(value) for value in release.data.coded(name).values}
 
 
-def _write_internal(release: Release, internal: Path, accepted: str | None, remarks: Sequence[str]) -> None:
+def write_internal(
+    release: Release | LargeRelease, internal: Path, accepted: str | None, remarks: Sequence[str]
+) -> None:
+    """Write what stays in the office: what was declared, the seed, how the release came about, and what to look at."""
     declared: dict[str, Any] = {
         "plan": release.plan,
         "scenario": release.original_scenario,

@@ -81,11 +81,16 @@ def looks_odd(file: Path, kind: str) -> bool:
 
 def save(data: Data, path: Path, kind: str) -> None:
     """Write a Parquet or Arrow file with what is known of the variables."""
-    notes = {NOTE: json.dumps(description(data.variables), ensure_ascii=False)} if data.variables else {}
+    notes = notes_of(data)
     if kind == "parquet":
         frame_files.write_parquet(data.table, path, notes)
     else:
         frame_files.write_arrow(data.table, path, notes)
+
+
+def notes_of(data: Data) -> dict[str, str]:
+    """What a file notes of its variables."""
+    return {NOTE: json.dumps(description(data.variables), ensure_ascii=False)} if data.variables else {}
 
 
 def description(variables: Mapping[str, Variable]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.protect.code_outliers import middle
+from tacita.protect.noise.exact_sums import deviation
 from tacita.protect.noise.limits import Limits
 from tacita.protect.noise.methods import BY_CELL, EXACT, TOGETHER, restricted
 from tacita.protect.noise.moments import Group, groups, moments
@@ -39,6 +41,8 @@ class File(NamedTuple):
     """What a record counts for in means and covariances."""
     limits: Limits
     draw: Draw
+    deviations: Floats | None = None
+    """By variable the standard deviation in the whole file, where these records are some of it."""
 
 
 class Noisy(NamedTuple):
@@ -96,7 +100,10 @@ def deviations(values: Floats, weight: Floats) -> Floats:
     found = np.zeros(values.shape[1])
     for place, column in enumerate(values.T):
         there = ~np.isnan(column)
-        if there.any():
+        if (weight == 1.0).all():
+            # Exactly, so that a file whose records come in parts gets the same noise.
+            found[place] = deviation(partial(tuple, [column[there]]))
+        elif there.any():
             found[place] = np.sqrt(moments(column[there, None], weight[there]).covariance[0, 0])
     return found
 
@@ -104,7 +111,7 @@ def deviations(values: Floats, weight: Floats) -> Floats:
 def _by_cell(method: str, amount: float, file: File) -> Noisy:
     """Noise for each cell on its own."""
     make = BY_CELL["additive" if method == "outliers" else method]
-    sd = deviations(file.values, file.weight)
+    sd = deviations(file.values, file.weight) if file.deviations is None else file.deviations
     far, robust = outlying(file) if method == "outliers" else (True, True)
     rows = np.flatnonzero(file.changeable.any(axis=1) & far)
     fresh, at_bound = redrawn(file, rows, lambda part, normal: make(part, sd, amount, normal), whole_records=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -102,6 +102,8 @@ class Noise(CellStep):
             if unknown:
                 raise TacitaError(f"{name} must be for variables of the step; got it for {check.quoted(unknown)}.")
 
+    version: ClassVar[int] = 2
+
     @property
     def draws(self) -> bool:
         """The noise is drawn."""
@@ -111,9 +113,10 @@ class Noise(CellStep):
         """The data with noise."""
         given = numeric_table(self, self.variables, data)
         limits = limits_of(given, data, self.least, self.greatest, self.keep_signs)
-        changeable, still = self._changeable(given)
+        known = None if context.whole is None else np.array([context.whole[name] for name in given.names])
+        changeable, still = self._changeable(given, known)
         weight = self._weights(given, data, context)
-        file = File(given.values, given.record, changeable, weight, limits, _drawing(context.draws, given))
+        file = File(given.values, given.record, changeable, weight, limits, _drawing(context.draws, given), known)
         made = noisy(self.method, self.amount, file)
         fresh = self._with_totals(file, made.values) if self.keep_totals else made.values
         result = with_numbers(data, given, fresh)
@@ -127,14 +130,17 @@ class Noise(CellStep):
         public = (noise.with_parameters("method", "amount"),)
         return Applied(result, (*said, *self._totals_off(file, result)), figures, (noise,), public)
 
-    def _changeable(self, given: NumericTable) -> tuple[Bools, list[str]]:
-        """Which cells may change, and remarks on variables that do not vary."""
+    def _changeable(self, given: NumericTable, known: Floats | None) -> tuple[Bools, list[str]]:
+        """Which cells may change, by the `known` deviations if there are, and remarks on variables that do not vary."""
         changeable: Bools = ~np.isnan(given.values)
         if self.keep_zeros:
             changeable &= given.values != 0
         remarks = []
         for place, name in enumerate(given.names if self.method not in FACTORS else ()):
             there = given.values[~np.isnan(given.values[:, place]), place]
+            if known is not None:
+                changeable[:, place] &= known[place] > 0
+                continue
             if len(there) == 1 and changeable[:, place].any():
                 raise TacitaError(
                     f"{name!r} has one number only, whose standard deviation is 0; use method='multiplicative', or "
