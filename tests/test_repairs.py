@@ -226,3 +226,13 @@ def test_one_way_out_of_several_limits_is_said_once() -> None:
         "Suppress(k=3) suppresses at least 12 cells in 12 records; that is most of the file; without 'a' 0 would be "
         "left, so Recode it first"
     )
+
+
+def test_a_household_number_that_tells_the_number_of_a_person_is_renewed() -> None:
+    """Of EU-SILC, "remove 'db030' or round it" was said of the identifier of the household."""
+    numbers = np.repeat(np.arange(10, 110), 2)
+    people = pl.DataFrame({"hid": numbers, "pid": numbers * 100 + np.tile([1, 2], 100), "sex": ["f", "m"] * 100})
+    who = tc.Scenario(keys=["sex"], household="hid", identifiers=["pid"], population_size=1e6)
+    plan = tc.Plan([tc.Remove(), tc.RandomOrder()])
+    said = by_name(plan.apply(people, who, tc.Policy(k=3, risk=None, rate=None)).assess())["given_back"].text
+    assert "'pid': give new identifiers in place of 'hid' with NewIdentifiers()" in said

@@ -142,9 +142,10 @@ def _to_count(asked: _Asked, k: int, why: str) -> Repair:
     if needed.without is None or needed.without[0] >= (repair.records or 0):
         return repair
     left, name = needed.without
-    about = "about " if part.table.has_missing else ""
+    few = f"about {left:,}" if left else "hardly any"
+    rest = few if part.table.has_missing else f"{left:,}"
     text = repair.text.removesuffix(RECODE_FIRST) + (MOST if repair.text.endswith(RECODE_FIRST) else "")
-    return replace(repair, text=f"{text}; without {name!r} {about}{left:,} would be left, so Recode it first")
+    return replace(repair, text=f"{text}; without {name!r} {rest} would be left, so Recode it first")
 
 
 def _for_rate(asked: _Asked) -> Repair:

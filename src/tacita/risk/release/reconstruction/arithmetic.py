@@ -68,7 +68,7 @@ def arithmetic_leaks(
         tried = len(names) * len(INVERSE) * 3
         for name in names:
             for formula in _formulas_of_one_column(files, protected, name):
-                known = _leak(protected, formula, tried)
+                known = _leak(files, protected, formula, tried)
                 if known is not None:
                     yield known
                     break
@@ -79,7 +79,7 @@ def arithmetic_leaks(
             yield from (each for each in several if left[each.right_cells].any())
 
 
-def _leak(protected: Protected, formula: Formula, tried: int) -> Leak | None:
+def _leak(files: Files, protected: Protected, formula: Formula, tried: int) -> Leak | None:
     known = judged(protected, formula.guess, tried, formula.slack)
     if known is None:
         return None
@@ -87,6 +87,8 @@ def _leak(protected: Protected, formula: Formula, tried: int) -> Leak | None:
     listed = " and ".join(map(repr, formula.columns))
     one = len(formula.columns) == 1
     repair = f"remove {listed} or round it" if one else f"suppress one of {listed} in the same records, or round"
+    if formula.columns == (files.household,):
+        repair = f"give new identifiers in place of {listed} with NewIdentifiers()"
     return leak(protected, "arithmetic", formula.columns, formula.words, repair, covered, right)
 
 
@@ -229,14 +231,16 @@ def _leaks_by_several_columns(files: Files, protected: Protected, names: Sequenc
         found = False
         for way in search(list(columns), sample, protected, rows):
             guess = _finite(way.calculate([columns[name] for name in way.columns]))
-            known = _leak(protected, Formula(way.columns, way.words, guess, 0.5 * unit_of(guess)), tried)
+            known = _leak(files, protected, Formula(way.columns, way.words, guess, 0.5 * unit_of(guess)), tried)
             if known is not None:
                 found = True
                 yield known
         if found:
             return
     for fitted in fitted_formulas(files, protected, columns):
-        known = _leak(protected, Formula(fitted.columns, fitted.words, _finite(fitted.guess), fitted.slack), tried)
+        known = _leak(
+            files, protected, Formula(fitted.columns, fitted.words, _finite(fitted.guess), fitted.slack), tried
+        )
         if known is not None:
             yield known
 
