@@ -22,6 +22,7 @@ from tacita.risk.release.reconstruction.apart import leaks_apart
 from tacita.risk.release.reconstruction.arithmetic import arithmetic_leaks
 from tacita.risk.release.reconstruction.bounds import bound_leaks
 from tacita.risk.release.reconstruction.cells import Files, Protected, protected_variables
+from tacita.risk.release.reconstruction.close_columns import close_columns
 from tacita.risk.release.reconstruction.columns import column_leaks, without_found_cells
 from tacita.risk.release.reconstruction.copies import copy_leaks
 from tacita.risk.release.reconstruction.finer import (
@@ -74,6 +75,9 @@ class Reconstruction(Result):
     """By key of which cells are suppressed: released columns that tell which values a blank can be."""
     beside: Mapping[tuple[str, str], FinerColumns] = field(default_factory=dict)
     """By recoded or removed key, and another key: released columns that split it among records alike in the other."""
+
+    close: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By recoded or removed number: released columns that tell it to within a third of its class."""
 
     unread: tuple[str, ...] = ()
     """Released columns of lists or objects, in which nothing here reads."""
@@ -350,6 +354,7 @@ def reconstruction(
     by_other = () if other is None else _finer_by_other(files, Data.of(other), unit, chosen, keys, aside, finer)
     narrowed = narrowing_columns(files, chosen, keys, aside)
     beside = beside_another_key(files, chosen, keys, aside, finer)
+    close = close_columns(files, chosen, keys, aside, finer)
     cautions = (*cautions, *determined_cautions(chosen, finer))
     cautions = (*cautions, *([f"{finer_by_other_text(by_other)}."] if by_other else []))
     cautions = (*cautions, *new_records_caution(released.size - files.size))
@@ -363,6 +368,7 @@ def reconstruction(
         finer,
         narrowed,
         beside,
+        close,
         files.unread,
         in_order,
         finer_by_other=by_other,
