@@ -357,3 +357,18 @@ def test_one_neighbour_is_no_limit() -> None:
     release = tc.Plan([tc.RandomOrder()]).apply(firms(), WHO, tc.Policy(neighbours=1), seed=1)
     assert release.verdict.startswith("NOT ASSESSED under this policy: k, risk and rate need categorical keys")
     assert any(each.startswith("neighbours = 1 is no limit") for each in release.assess().cautions)
+
+
+def test_a_file_whose_numeric_keys_nobody_judged_is_not_called_safe() -> None:
+    """Every income was unique and declared known, and the file SAFE: the last line said that it did not enter."""
+    people = pl.DataFrame({"sex": ["f", "m"] * 100, "income": [1000.0 + at for at in range(200)]})
+    who = tc.Scenario(keys=["sex"], numeric_keys=["income"], population_size=1e6)
+    found = tc.assess(people, who)
+    assert not found.safe and not found.failures
+    assert str(found).startswith("NOT ASSESSED under this policy: the numeric keys 'income' are known to the intruder")
+    assert tc.assess(people, who, {"neighbours": None}).safe  # type: ignore[arg-type]
+    by_limit = tc.Policy(limits={"mixed_uniqueness": 2})
+    assert tc.assess(people, who, by_limit).safe, "many incomes are near each other"
+    assert tc.assess(people, who, original=people).failures == (
+        "200 records in the unsafe zone of the confidentiality plot",
+    )

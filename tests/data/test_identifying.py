@@ -60,6 +60,9 @@ IDENTIFYING = {
     "tax_id": ([float(each) for each in DRAW.sample(range(1000), N)], "personal numbers"),
     "insured": ([float(each) for each in issued(luhn, 12)], "numbers with check digits, Luhn"),
     "row": (list(range(101, 101 + N)), "numbers the records"),
+    "steuernr": (DRAW.sample(range(10**5, 10**6), N), "personal numbers"),
+    "subject_id": (DRAW.sample(range(10**5, 10**6), N), "personal numbers"),
+    "lat": ([47 + DRAW.random() for _ in range(N)], "addresses"),
 }
 
 
@@ -87,6 +90,7 @@ ORDINARY = {
     "price as text": [f"{DRAW.random() * 1000:.7f}" for _ in range(N)],
     "age": [DRAW.randrange(90) for _ in range(N)],
     "nothing": [None] * N,
+    "school_id": [DRAW.randrange(12) for _ in range(N)],
     "flag": [True, False] * (N // 2),
     "long category": ["a long description of a category, number one", "and of category number two, as long"] * (N // 2),
 }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tacita import check
 from tacita.policy import BY_FREQUENCY, Policy
-from tacita.result import Verdict
+from tacita.result import Verdict, all_hold
 
 NO_CATEGORICAL_KEYS = (
     "k, risk and rate need categorical keys; numeric keys alone are judged against the original (original=..., "
@@ -13,6 +14,12 @@ NO_CATEGORICAL_KEYS = (
     "limit on mixed_uniqueness"
 )
 """Why there is no verdict on a file whose keys are all numeric, and the way out."""
+BESIDE_OTHERS = (
+    "the numeric keys {} are known to the intruder and judged against the original only (original=..., --original "
+    "FILE), or in one file by a limit on mixed_uniqueness; set neighbours of the policy to false where they do not "
+    "count"
+)
+"""Why a file with other keys that keep every limit is not called safe."""
 
 
 def not_judged(limits: Policy, others: Sequence[Verdict]) -> Iterator[Verdict]:
@@ -22,3 +29,11 @@ def not_judged(limits: Policy, others: Sequence[Verdict]) -> Iterator[Verdict]:
         named["confidentiality"] = 0.0
     for name, limit in named.items():
         yield Verdict(name, limit, None, None, NO_CATEGORICAL_KEYS)
+
+
+def not_judged_beside(numeric_keys: Sequence[str], verdicts: Sequence[Verdict], limits: Policy) -> Iterator[Verdict]:
+    """A verdict that is not known where every limit is kept and none of them is on what a file shows of its numeric
+    keys; where a limit is not kept, the file is not safe without it."""
+    if numeric_keys and limits.neighbours is not None and all_hold(verdicts):
+        why = BESIDE_OTHERS.format(check.quoted(numeric_keys))
+        yield Verdict("confidentiality", 0.0, None, None, why)

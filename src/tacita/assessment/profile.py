@@ -12,7 +12,7 @@ import numpy as np
 from tacita import __version__, check, frame
 from tacita.arrays import Bools, Ints
 from tacita.assessment import text
-from tacita.assessment.numeric_keys import not_judged
+from tacita.assessment.numeric_keys import not_judged, not_judged_beside
 from tacita.assessment.repairs import repairs
 from tacita.check import TacitaError
 from tacita.keys.table import KeyTable
@@ -174,6 +174,8 @@ class RiskProfile(Result):
         listed = (*found, *(verdict for own in further.values() for verdict in own), *self.not_measured)
         if not self.sets and not attacks:
             listed = (*not_judged(limits, listed), *listed)
+        elif not any(find(name).for_numeric_keys for name, own in further.items() if own):
+            listed = (*listed, *not_judged_beside(self.scenario.numeric_keys, listed, limits))
         # A limit that every file keeps is no limit: it makes nothing safe.
         listed = tuple(verdict for verdict in listed if not is_void(verdict, limits, self.size))
         of_loss = tuple(verdict for verdict in listed if verdict.about == "loss")

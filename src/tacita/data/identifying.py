@@ -36,10 +36,12 @@ NAME_PATTERNS = {
     r"post ?code full|latitude|longitude|lat|lon|lng|gps|coordinates",
     "personal numbers": r".*\b(ssn|nin|nhs|passport|iban|bic|vat|tin)\b.*|social security.*|national id.*|"
     r"(tax|person|personal|patient|insurance|licence|license|account|card|register|registration|record|case) ?"
-    r"(id|no|nr|num|number)|id|uid|uuid|pin|guid|identifier",
+    r"(id|no|nr|num|number)|(.* )?id|uid|uuid|pid|pin|guid|identifier|hh ?id|hid|.*(nr|nummer|numero)",
     "network addresses": r"ip|ip ?address|mac|mac ?address|url|username|user name|login",
 }
 """What a column is called that holds direct identifiers, in small letters with blanks between words."""
+PLACES = r"latitude|longitude|lat|lon|lng|gps.*"
+"""Addresses that have a fraction."""
 NUMERIC_IDENTIFIERS = ("telephone numbers", "personal numbers", "addresses")
 """Those that can be numbers."""
 
@@ -138,13 +140,15 @@ def caution(found: Sequence[Suspect]) -> Iterator[str]:
 def looks_like(column: Column) -> str:
     """Which direct identifiers a column looks like; empty for none."""
     name, text, whole, texts, known = column[:5]
+    called = next((what for what, pattern in NAME_PATTERNS.items() if re.fullmatch(pattern, words_of(name))), "")
+    if not text and not whole and re.fullmatch(PLACES, words_of(name)):
+        return called if known and column.different() >= MAJORITY * known else ""
     if not text and not whole:
         # SPSS, Stata and SAS keep whole numbers as floats; a measurement has a fraction somewhere.
         texts = [each for each in texts if each != "nan"]
         if not texts or not all(each.endswith(".0") for each in texts):
             return ""
         texts = [each.removesuffix(".0") for each in texts]
-    called = next((what for what, pattern in NAME_PATTERNS.items() if re.fullmatch(pattern, words_of(name))), "")
     in_a_row = column.counted() and column.span() == known > FEW_VALUES
     if not text and not (in_a_row or called in NUMERIC_IDENTIFIERS or len(max(texts, key=len, default="")) >= LEAST):
         # Most columns end here, before their values are counted.
