@@ -1,5 +1,6 @@
 """Columns that look like direct identifiers are found, and ordinary ones are not."""
 
+import datetime
 import random
 from collections.abc import Callable
 from typing import Any
@@ -62,6 +63,10 @@ IDENTIFYING = {
     "row": (list(range(101, 101 + N)), "numbers the records"),
     "steuernr": (DRAW.sample(range(10**5, 10**6), N), "personal numbers"),
     "subject_id": (DRAW.sample(range(10**5, 10**6), N), "personal numbers"),
+    "begun": (
+        [datetime.datetime(2021, 3, 1) + datetime.timedelta(minutes=at) for at in DRAW.sample(range(10**6), N)],
+        "every record has a moment of its own",
+    ),
     "lat": ([47 + DRAW.random() for _ in range(N)], "addresses"),
 }
 
@@ -91,6 +96,7 @@ ORDINARY = {
     "age": [DRAW.randrange(90) for _ in range(N)],
     "nothing": [None] * N,
     "school_id": [DRAW.randrange(12) for _ in range(N)],
+    "month": [datetime.datetime(2021, DRAW.randrange(1, 13), 1) for _ in range(N)],
     "flag": [True, False] * (N // 2),
     "long category": ["a long description of a category, number one", "and of category number two, as long"] * (N // 2),
 }

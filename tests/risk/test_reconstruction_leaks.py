@@ -594,3 +594,20 @@ def test_dates_of_a_year_are_not_told_by_a_column_that_is_mostly_zero() -> None:
         for names in (["seen", "days"], ["seen"])
     ]
     assert told == [0, size]
+
+
+def test_the_age_of_the_head_in_the_records_of_all_is_his_who_alone_is_of_its_class() -> None:
+    draws, homes = np.random.default_rng(0), 100
+    ages = draws.integers(0, 90, 3 * homes)
+    people = pl.DataFrame({"hid": np.repeat(np.arange(homes) * 17 + 1000, 3), "sex": ["f", "m", "f"] * homes})
+    people = people.with_columns(
+        age=ages, head=np.repeat(ages[::3], 3), other=np.repeat(draws.permutation(ages[::3]), 3)
+    )
+    who = tc.Scenario(keys=["sex", "age"], household="hid", population_size=1e6)
+    release = tc.Plan([tc.Recode("age", width=15), tc.NewIdentifiers(), tc.RandomOrder()]).apply(people, who, seed=1)
+    found = release.assess().further["reconstruction"]
+    classes = ages.reshape(-1, 3) // 15
+    alone = int(((classes == classes[:, :1]).sum(axis=1) == 1).sum())
+    assert [(leak.columns, leak.right) for leak in found.leaks if "alone" in leak.how or "one record" in leak.how] == [
+        (("hid", "head"), alone)
+    ]

@@ -101,9 +101,18 @@ def suspects(data: Data, declared: Collection[str] = ()) -> tuple[Suspect, ...]:
     """
     found = []
     for name in data.columns:
-        if name not in declared and (look := looks_like(_column(data, name))):
+        if name not in declared and (look := _moments(data, name) or looks_like(_column(data, name))):
             found.append(Suspect(name, look))
     return tuple(found)
+
+
+def _moments(data: Data, name: str) -> str:
+    """Whether a column of days with the time of day tells records apart."""
+    if not frame.is_moment(data.table, name):
+        return ""
+    known, different = len(data) - int(frame.missing(data.table, name).sum()), frame.distinct(data.table, name)
+    own = known >= ENOUGH and different >= NEARLY_UNIQUE * known
+    return f"{'every' if different == known else 'nearly every'} record has a moment of its own" if own else ""
 
 
 def _column(data: Data, name: str) -> Column:

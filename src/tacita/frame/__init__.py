@@ -245,6 +245,11 @@ def is_date(frame: Frame, name: str) -> bool:
     return bool(frame[name].dtype in (pl.Date, pl.Datetime))
 
 
+def is_moment(frame: Frame, name: str) -> bool:
+    """Whether a column holds days with the time of day."""
+    return isinstance(frame[name].dtype, pl.Datetime)
+
+
 def some_texts(frame: Frame, name: str, most: int) -> list[str]:
     """Values of a column that are not missing, as texts: all of them, or `most` from all over the file."""
     series = frame[name].drop_nulls()

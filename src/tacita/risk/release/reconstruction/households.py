@@ -37,6 +37,7 @@ def household_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Le
                 continue
             yield from _leaks_by_count(files, protected, name)
             yield from _leaks_by_sums(files, protected, name)
+            yield from _leaks_by_one_member(files, protected, name)
         yield from _leaks_by_group_totals(files, protected)
 
 
@@ -88,6 +89,35 @@ def group_sum(codes: Ints, y: Floats) -> Floats:
     missing = np.bincount(codes, np.isnan(y))[codes] > 0
     total = np.bincount(codes, np.nan_to_num(y))[codes]
     return np.where(missing | (codes == 0), np.nan, total)
+
+
+def _leaks_by_one_member(files: Files, protected: Protected, group: str) -> Iterator[Leak]:
+    """The value of one member in the records of all, as the age of the head: his, who alone is of its class."""
+    columns = [
+        each for each in files.columns if each not in (group, protected.name) and files.numbers(each) is not None
+    ]
+    for name in columns:
+        if _is_constant(files, group, name):
+            known = judged(protected, _of_the_only_member(files, protected, group, name), tried=len(columns))
+            if known is not None:
+                how = f"{name!r}, of the one record with the same {group!r} that is released in its class"
+                repair = f"recode {name!r} into the same classes, or remove it"
+                yield leak(protected, "household", (group, name), how, repair, *known)
+
+
+def _of_the_only_member(files: Files, protected: Protected, group: str, name: str) -> Floats:
+    """By row: the number that all of a group have, where no other record of it is released in the class of that."""
+    y, codes = files.numbers(name), files.codes(group)
+    assert y is not None and codes is not None and protected.numbers is not None
+    there = protected.rows[~np.isnan(protected.numbers[protected.rows]) & (protected.shown[protected.rows] > 0)]
+    numbers, first = np.unique(protected.numbers[there], return_index=True)
+    if not len(numbers):
+        return np.full(len(y), np.nan)
+    place = np.searchsorted(numbers, y).clip(0, len(numbers) - 1)
+    its_class = np.where(numbers[place] == y, protected.shown[there[first]][place], 0)
+    of_class = (its_class > 0) & (its_class == protected.shown) & (codes > 0)
+    alone = np.bincount(codes, of_class, minlength=int(codes.max(initial=0)) + 1)[codes] == 1
+    return np.where(of_class & alone, y, np.nan)
 
 
 def _leaks_by_group_totals(files: Files, protected: Protected) -> Iterator[Leak]:
