@@ -236,3 +236,23 @@ def test_a_household_number_that_tells_the_number_of_a_person_is_renewed() -> No
     plan = tc.Plan([tc.Remove(), tc.RandomOrder()])
     said = by_name(plan.apply(people, who, tc.Policy(k=3, risk=None, rate=None)).assess())["given_back"].text
     assert "'pid': give new identifiers in place of 'hid' with NewIdentifiers()" in said
+
+
+def test_records_of_the_unsafe_zone_are_said_to_need_as_much_as_they_lack() -> None:
+    """Nothing was said where the confidentiality plot failed, which is the verdict on a survey of firms."""
+    draws = np.random.default_rng(0)
+    firms = pl.DataFrame({name: draws.lognormal(3, 1, 200).round(2) for name in "xy"})
+    who, released = tc.Scenario(numeric_keys=["x", "y"]), firms.with_columns(x=pl.col("x") * 1.01)
+    profile = tc.assess(released, who, original=firms)
+    plot = profile.further["confidentiality"]
+    unsafe = np.flatnonzero(plot.unsafe)
+    slow = [0.15 * (1 - min(int(plot.neighbours[at]), 15) / 15) for at in unsafe]
+    repair = by_name(profile)["confidentiality"]
+    assert repair.records == len(unsafe) > 0
+    assert f"where {100 * np.mean(slow):.3g} % is enough" in repair.text
+    assert "only={'unsafe': 'confidentiality'}" in repair.text
+    # Moved as far as the line asks, they are safe.
+    needed = plot.limits.needed(plot.neighbours.astype(float))
+    assert not plot.limits.unsafe(plot.neighbours.astype(float), needed + 1e-9).any()
+    alone = by_name(tc.assess(released, who, tc.Policy(perturbation=None), original=firms))["confidentiality"]
+    assert "of 15 neighbours on the mean: more Noise" in alone.text

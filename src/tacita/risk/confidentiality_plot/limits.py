@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from tacita import check
 from tacita.arrays import Bools, Floats
 from tacita.check import TacitaError
@@ -34,6 +36,11 @@ class Limits(NamedTuple):
         if self.vertical:
             return few
         return few & ((neighbours / self.k) ** self.g + (perturbation / self.r) ** self.g < 1.0)
+
+    def needed(self, neighbours: Floats) -> Floats:
+        """How far a record with so many neighbours must be moved to lie on the line."""
+        left = np.clip(1.0 - (np.minimum(neighbours, self.k) / self.k) ** self.g, 0.0, 1.0)
+        return np.asarray(self.r * left ** (1.0 / self.g))
 
 
 def limits_of(

@@ -13,7 +13,7 @@ import numpy as np
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
-from tacita.result import Result, Table, Verdict, columns, percent
+from tacita.result import Repair, Result, Table, Verdict, columns, percent
 from tacita.risk.confidentiality_plot.limits import Limits
 from tacita.risk.confidentiality_plot.pairs import LikelihoodRatio
 from tacita.risk.confidentiality_plot.sample_errors import Sampled
@@ -124,6 +124,20 @@ class Confidentiality(Result):
             f"plot, but show another; set neighbours = false in the policy and limit distance_linkage, which compares "
             f"what both files show"
         )
+
+    def repair(self, policy: Any) -> Repair | None:
+        """How far records of the unsafe zone are from safe, and the steps that move them."""
+        count, neighbours = int(self.unsafe.sum()), self.neighbours[self.unsafe].astype(np.float64)
+        if not count:
+            return None
+        text = f"{check.counted(count, 'record')} to protect further, which {'has' if count == 1 else 'have'} "
+        text += f"{neighbours.mean():.1f} of {self.limits.k} neighbours on the mean"
+        if not self.limits.vertical:
+            moved, needed = self.perturbation[self.unsafe].mean(), self.limits.needed(neighbours).mean()
+            text += f" and {'is' if count == 1 else 'are'} moved by {percent(moved)}, where {percent(needed)} is enough"
+        who = {"unsafe": "confidentiality"}
+        text += f": more Noise, Microaggregate with a larger k or a wider RankSwap, of these alone with only={who}"
+        return Repair("confidentiality", text, records=count)
 
     def unsafe_records(self, policy: Any) -> Bools:
         """By record whether it lies in the unsafe zone."""
