@@ -74,6 +74,17 @@ def test_columns_of_objects_and_of_huge_numbers() -> None:
     assert coded.table["n"].to_list() == [3, None, 2, 3]
 
 
+def test_a_model_that_is_none_and_a_unit_that_is_in_one_file_only() -> None:
+    """Found by random calls: a name that is no model was taken for Benedetti and Franconi without a word."""
+    for model in ("latnet", PEOPLE["age"]):
+        assert "model must be one of 'latent', 'benedetti_franconi'" in refusal(
+            lambda model=model: tc.assess(PEOPLE, WHO, model=model)  # type: ignore[misc]
+        )
+    assert "unit of the released file not in the data: 'x'" in refusal(
+        lambda: tc.risk.external_risk(PEOPLE, PEOPLE.drop("x"), WHO, unit="x")
+    )
+
+
 def test_messages_repeat_no_cells_and_no_lines() -> None:
     for value in (PEOPLE, PEOPLE["sex"], PEOPLE.to_pandas(), np.array(["f"]), [PEOPLE["sex"]], {"a": PEOPLE["sex"]}):
         text = refusal(lambda value=value: tc.Total(variable=value, value=1))  # type: ignore[misc]

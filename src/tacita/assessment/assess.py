@@ -22,7 +22,7 @@ from tacita.measures import prepared_data
 from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, no_progress
 from tacita.risk.identity.options import METHODS
-from tacita.scenario import Scenario, checked
+from tacita.scenario import MODELS, Scenario, checked
 
 
 def assess(
@@ -62,6 +62,8 @@ def assess(
     >>> profile.safe, profile.failures[0]
     (False, '1 record below k = 3')
     """
+    if model is not None:
+        check.one_of("model", model, MODELS)
     if isinstance(data, LargeData) or belongs_on_engine(data, memory):
         from tacita.assessment.on_engine import assess_on_engine
 

@@ -60,9 +60,8 @@ def compared_files(original: Data, released: Data, scenario: Scenario, intruder:
         if not len(data):
             raise TacitaError(f"the {what} file has no records.")
     if unit is not None:
-        return Files(
-            known, released, original, _same_records(original, released, unit), _by_column(known, released, unit), False
-        )
+        by_column = _by_column(known, released, unit)
+        return Files(known, released, original, _same_records(original, released, unit), by_column, False)
     own = same_unit(original, released, None)
     if intruder is None and not (own >= 0).any():
         raise TacitaError(
