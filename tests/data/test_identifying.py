@@ -145,3 +145,10 @@ def test_an_assessment_and_a_release_say_so() -> None:
     assert tc.Plan([tc.Remove()]).apply(people, declared).cautions == ()
     for value in (*people["ssn"][:5], *people["who"][:5]):
         assert value not in said
+
+
+def test_all_of_some_columns_are_named() -> None:
+    """Of nine columns of court records four were "and 4 more", and nobody could declare them."""
+    data = Data.of(pl.DataFrame({f"{name}_id": range(1000, 1000 + N) for name in "abcdefghi"}))
+    (said,) = undeclared_identifiers(data, tc.Scenario(keys=["sex"]))
+    assert all(f"'{name}_id'" in said for name in "abcdefghi") and "more" not in said

@@ -24,6 +24,8 @@ MAJORITY = 0.5
 """The share of values that must look like something."""
 NEARLY_UNIQUE = 0.9
 """The share of records with a text of their own from which a column counts as identifying."""
+SHOWN = 20
+"""So many columns are named: whoever is to declare them must know which they are."""
 ENOUGH = 10
 """Records needed to say that nearly all differ."""
 
@@ -138,8 +140,8 @@ def undeclared_identifiers(data: Data, scenario: Scenario, renewed: Collection[s
 def caution(found: Sequence[Suspect]) -> Iterator[str]:
     """A caution about columns that look like direct identifiers; none where there are none."""
     if found:
-        listed = ", ".join(f"{each.column!r} ({each.looks_like})" for each in found[:5])
-        more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
+        listed = ", ".join(f"{each.column!r} ({each.looks_like})" for each in found[:SHOWN])
+        more = f" and {len(found) - SHOWN:,} more" if len(found) > SHOWN else ""
         yield (
             f"columns that look like direct identifiers are not declared: {listed}{more}; name them in identifiers of "
             f"the scenario and take them out with Remove()."
