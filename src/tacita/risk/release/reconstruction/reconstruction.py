@@ -360,15 +360,13 @@ def reconstruction(
     cautions = (*cautions, *new_records_caution(released.size - files.size))
     in_order = other_order(original, released, unit)
     cautions = (*cautions, *([f"{in_order}."] if in_order else []))
+    disclosed = (finer, narrowed, beside, close)
     return Reconstruction(
         released.record,
         told,
         tuple(ordered),
         cautions,
-        finer,
-        narrowed,
-        beside,
-        close,
+        *disclosed,
         files.unread,
         in_order,
         finer_by_other=by_other,
