@@ -266,7 +266,7 @@ from tacita import cli
 def stop(*_, **__):
     os.kill(os.getpid(), NUMBER)
     time.sleep(20)
-written._write_internal = stop
+written.write_internal = stop
 cli.main()
 """
 
