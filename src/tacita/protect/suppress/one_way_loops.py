@@ -16,39 +16,34 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 def counts_on(
     words: Words, mask: Words, shown: Ints, records: Ints, weights: Floats, members: int, wanted: Ints
 ) -> tuple[Ints, Floats]:
-    """For each wanted unit: the records, and the sum of weights, that show the same on a set of keys.
+    """For each wanted unit: the records, and the sum of weights, that show the same on a set of keys, and its own.
 
     `words` are the packed keys and `mask` the bits of the set in them; `members` is the set, `shown` the keys that each
-    unit shows. A wanted unit need not show them itself: it is then not among those counted. `wanted` is in ascending
-    order; `weights` may be empty.
+    unit shows. `weights` may be empty.
     """
     # What each group has on the set, side by side, so that comparing looks at one place in memory.
     values = np.empty((len(wanted), words.shape[1]), dtype=np.uint64)
     slots, group, groups = _grouped(words, mask, wanted, values)
-    shows = np.empty(len(words), dtype=np.bool_)
-    for unit in range(len(words)):
-        shows[unit] = shown[unit] & members == members
+    shows = shown & members == members
     total, sums = np.zeros(groups, dtype=np.int64), np.zeros(groups if len(weights) else 0)
+    itself = ~shows[wanted]
     for index in range(len(wanted)):
-        unit = wanted[index]
-        if shows[unit]:
-            total[group[index]] += records[unit]
+        if not itself[index]:
+            total[group[index]] += records[wanted[index]]
             if len(weights):
-                sums[group[index]] += weights[unit]
+                sums[group[index]] += weights[wanted[index]]
             # Counted: not to be looked up again.
-            shows[unit] = False
+            shows[wanted[index]] = False
     _add_up(words, mask, shows, slots, values, records, weights, total, sums)
-    return total[group], sums[group] if len(weights) else sums
+    f = total[group] + itself * records[wanted]
+    return f, sums[group] + itself * weights[wanted] if len(weights) else sums
 
 
 @compiled
 def check_on(
     words: Words, mask: Words, shown: Ints, records: Ints, members: int, wanted: Ints, kind: Ints, k: Ints, safe: Bools
 ) -> None:
-    """Unset `safe` for each wanted unit that would count fewer than the k of its kind on a set of keys.
-
-    A unit that does not show the set yet counts itself besides. Of a kind with k = 0 nothing is asked.
-    """
+    """Unset `safe` for each wanted unit that would count fewer than the k of its kind on a set of keys; 0: any."""
     asked, units = np.empty(len(wanted), dtype=np.int64), np.empty(len(wanted), dtype=np.int64)
     many = 0
     for index in range(len(wanted)):
@@ -58,9 +53,7 @@ def check_on(
         return
     counts, _ = counts_on(words, mask, shown, records, np.empty(0), members, units[:many])
     for row in range(many):
-        unit, index = units[row], asked[row]
-        itself = records[unit] * (shown[unit] & members != members)
-        safe[index] = counts[row] + itself >= k[kind[index]]
+        safe[asked[row]] = counts[row] >= k[kind[asked[row]]]
 
 
 @compiled
@@ -68,13 +61,10 @@ def groups_on(words: Words, mask: Words, shown: Ints, members: int, wanted: Ints
     """By unit the group of wanted ones whose values it shows on a set of keys, or -1; by wanted one its; how many."""
     values = np.empty((len(wanted), words.shape[1]), dtype=np.uint64)
     slots, group, groups = _grouped(words, mask, wanted, values)
-    found, shift, last = np.full(len(words), -1, dtype=np.int32), _slot_shift(slots), len(slots) - 1
+    found = np.full(len(words), -1, dtype=np.int32)
     for unit in range(len(words)):
         if shown[unit] & members == members:
-            slot = np.int64(_mixed(words, unit, mask) >> shift)
-            while slots[slot] >= 0 and not _alike(words, unit, mask, values, slots[slot]):
-                slot = (slot + 1) & last
-            found[unit] = slots[slot]
+            found[unit] = slots[_slot(slots, words, unit, mask, values)]
     return found, group, groups
 
 
@@ -138,15 +128,10 @@ def _grouped(words: Words, mask: Words, units: Ints, values: Words) -> tuple[Slo
     room = 16
     while room < 2 * len(units):
         room *= 2
-    slots, last = np.full(room, -1, dtype=np.int32), room - 1
-    shift = _slot_shift(slots)
-    group = np.empty(len(units), dtype=np.int32)
-    groups = 0
+    slots, group, groups = np.full(room, -1, dtype=np.int32), np.empty(len(units), dtype=np.int32), 0
     for index in range(len(units)):
         unit = units[index]
-        slot = np.int64(_mixed(words, unit, mask) >> shift)
-        while slots[slot] >= 0 and not _alike(words, unit, mask, values, slots[slot]):
-            slot = (slot + 1) & last
+        slot = _slot(slots, words, unit, mask, values)
         if slots[slot] < 0:
             slots[slot] = groups
             for word in range(words.shape[1]):
@@ -154,15 +139,6 @@ def _grouped(words: Words, mask: Words, units: Ints, values: Words) -> tuple[Slo
             groups += 1
         group[index] = slots[slot]
     return slots, group, groups
-
-
-@compiled
-def _slot_shift(slots: Slots) -> np.uint64:
-    """By how many bits a hash is shifted to the right to be a slot."""
-    bits = 0
-    while (1 << bits) < len(slots):
-        bits += 1
-    return np.uint64(64 - bits)
 
 
 @compiled
@@ -178,26 +154,25 @@ def _add_up(
     sums: Floats,
 ) -> None:
     """Add the records, and the weights, of rows that show a set of keys to the groups that have their values."""
-    shift, last = _slot_shift(slots), len(slots) - 1
     for row in range(len(shows)):
-        if shows[row]:
-            slot = np.int64(_mixed(words, row, mask) >> shift)
-            while slots[slot] >= 0 and not _alike(words, row, mask, values, slots[slot]):
-                slot = (slot + 1) & last
-            if slots[slot] >= 0:
-                total[slots[slot]] += records[row]
-                if len(weights):
-                    sums[slots[slot]] += weights[row]
+        group = slots[_slot(slots, words, row, mask, values)] if shows[row] else -1
+        if group >= 0:
+            total[group] += records[row]
+            if len(weights):
+                sums[group] += weights[row]
 
 
 @compiled
-def _mixed(words: Words, unit: int, mask: Words) -> np.uint64:
-    """A hash of a unit's values on a set of keys: the upper bits depend on all of them."""
-    mixed = np.uint64(0)
+def _slot(slots: Slots, words: Words, unit: int, mask: Words, values: Words) -> int:
+    """The slot of a unit's values on a set of keys in a hash table, or the free one where they would be."""
+    mixed, last = np.uint64(0), len(slots) - 1
     for word in range(words.shape[1]):
         mixed = (mixed ^ (words[unit, word] & mask[word])) * _SPREAD
         mixed ^= mixed >> np.uint64(29)
-    return mixed * _SPREAD
+    slot = np.int64(mixed * _SPREAD >> np.uint64(32)) & last
+    while slots[slot] >= 0 and not _alike(words, unit, mask, values, slots[slot]):
+        slot = (slot + 1) & last
+    return slot
 
 
 @compiled

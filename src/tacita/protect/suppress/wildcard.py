@@ -23,7 +23,7 @@ from tacita.random import Draws
 
 # Numba loads when the first file is suppressed, not with the package.
 if TYPE_CHECKING:
-    from tacita.protect.suppress.wildcard_tables import Tables
+    from tacita.protect.suppress.wildcard_turns import State
 
 MOST_KEYS = 14
 """There could be 3^q tables."""
@@ -167,22 +167,18 @@ def _one_round(
     `pending` is who has a turn at all, as others changed something that concerns it, and the cost of the dearest
     suppression that mattered to it before. Missing keys of `given` stay as they are.
     """
-    from tacita.protect.suppress import wildcard_tables
+    from tacita.protect.suppress.wildcard_turns import State
 
     units = problem.units
-    known = units.known & (shown | ~given)
     limited = problem.risk is not None and any(need.limits is not None for need in problem.needs)
     weights = units.weights if limited else NO_WEIGHTS
-    turns_of = _turns_with_limits if limited else _turns
+    state = State.of(units, shown, units.known & (shown | ~given), weights, *pending)
+    have_turns = _turns_with_limits if limited else _turns
     choices = choices[0][choices[0] & given == 0], choices[1]
-    done, changed, slots = 0, 0, wildcard_tables.fewest_slots(units)
-    while done < len(turns):
-        tables = wildcard_tables.tables_of(units, shown, known, weights, *pending, slots)
-        share = part(progress, done / len(turns), 1.0)
-        taken, more = turns_of(problem, tables, turns[done:], choices, only_more, share)
-        done, changed = done + taken, changed + more
-        # Tables that are full are emptied, or larger ones taken.
-        slots = min(2 * slots, wildcard_tables.SLOTS)
+    changed, step = 0, max(1, min(MOST_AT_ONCE, COMPARISONS // len(shown)))
+    for first in range(0, len(turns), step):
+        progress(first / len(turns), WORK)
+        changed += have_turns(problem, state, turns[first : first + step], choices, only_more)
     return changed
 
 
@@ -191,75 +187,54 @@ def _factor(problem: Problem) -> float:
     return 1.0 if problem.rule.name == "wildcard" else float(problem.rule.factor or 0.0)
 
 
-def _turns(
-    problem: Problem, tables: Tables, turns: Ints, choices: Choices, only_more: bool, progress: Progress
-) -> tuple[int, int]:
-    """How many units had their turn before the tables were full, and how many changed."""
+def _turns(problem: Problem, state: State, turns: Ints, choices: Choices, only_more: bool) -> int:
+    """How many of the units changed in their turn."""
     from tacita.protect.suppress.wildcard_turns import take_turns
 
     needed = np.array([need.members for need in problem.needs], dtype=np.int64)
     k = np.array([need.k for need in problem.needs], dtype=np.int64)
-    changed, step = 0, max(1, min(MOST_AT_ONCE, COMPARISONS // len(tables.shown)))
-    for first in range(0, len(turns), step):
-        progress(first / len(turns), WORK)
-        some = turns[first : first + step]
-        done, more = take_turns(tables, some, needed, k, *choices, _factor(problem), only_more)
-        changed += more
-        if done < len(some):
-            return first + done, changed
-    return len(turns), changed
+    return take_turns(state, turns, needed, k, *choices, _factor(problem), only_more)
 
 
-def _turns_with_limits(
-    problem: Problem, tables: Tables, turns: Ints, choices: Choices, only_more: bool, progress: Progress
-) -> tuple[int, int]:
+def _turns_with_limits(problem: Problem, state: State, turns: Ints, choices: Choices, only_more: bool) -> int:
     """The same with limits of risks, which are worked out unit by unit."""
     from tacita.protect.suppress.wildcard_turns import settle
 
     needed = np.array([need.members for need in problem.needs])
-    changed = 0
-    for number, unit in enumerate(map(int, turns)):
-        progress(number / len(turns), WORK)
-        if not tables.asked[unit]:
-            continue
-        chosen = _choice(problem, tables, unit, choices, only_more)
-        if chosen is None:
-            return number, changed
-        changed += settle(tables, unit, *chosen, needed, choices[1])
-    return len(turns), changed
+    waiting = (unit for unit in map(int, turns) if state.asked[unit])
+    return sum(
+        settle(state, unit, *_choice(problem, state, unit, choices, only_more), needed, choices[1]) for unit in waiting
+    )
 
 
-def _choice(problem: Problem, tables: Tables, unit: int, choices: Choices, only_more: bool) -> tuple[int, float] | None:
-    """What is cheapest for a unit to suppress, given what the others show; None if the tables are full.
+def _choice(problem: Problem, state: State, unit: int, choices: Choices, only_more: bool) -> tuple[int, float]:
+    """What is cheapest for a unit to suppress, given what the others show.
 
     And the cost of the dearest suppression that mattered, infinite where nothing was enough.
     """
-    (sets, cost), now = choices, int(tables.known[unit] & ~tables.shown[unit])
-    safe = _safe_with(problem, tables, unit, np.array([now]))
-    safe_now = safe is not None and bool(safe[0])
-    sets = sets[sets & ~tables.known[unit] == 0]
+    (sets, cost), now = choices, int(state.known[unit] & ~state.shown[unit])
+    safe_now = bool(_safe_with(problem, state, unit, np.array([now]))[0])
+    sets = sets[sets & ~state.known[unit] == 0]
     sets = sets[sets & now == now] if only_more else sets
     if safe_now:
         sets = sets[: 0 if only_more else int(np.searchsorted(cost[sets], cost[now]))]
     first, size = 0, FIRST_SETS
-    while first < len(sets) and safe is not None:
+    while first < len(sets):
         some = sets[first : first + size]
-        safe = _safe_with(problem, tables, unit, some)
-        if safe is not None and safe.any():
+        safe = _safe_with(problem, state, unit, some)
+        if safe.any():
             chosen = int(some[np.argmax(safe)])
             return chosen, float(cost[chosen])
         first, size = first + size, 4 * size
-    return None if safe is None else (now, float(cost[now]) if safe_now else np.inf)
+    return now, float(cost[now]) if safe_now else np.inf
 
 
-def _safe_with(problem: Problem, tables: Tables, unit: int, sets: Ints) -> Bools | None:
-    """By set of missing keys whether a unit is safe with it; None if the tables are full."""
+def _safe_with(problem: Problem, state: State, unit: int, sets: Ints) -> Bools:
+    """By set of missing keys whether a unit is safe with it."""
     from tacita.protect.suppress.wildcard_turns import counts_of
 
     safe = np.ones(len(sets), dtype=bool)
     for need in problem.needs:
-        f, weight = counts_of(tables, unit, sets, need.members, _factor(problem))
-        if (f < 0.0).any():
-            return None
-        safe &= need.met(f, weight, unit, problem.risk)
+        counts = counts_of(state, unit, sets, need.members, _factor(problem))
+        safe &= need.met(*counts, unit, problem.risk)
     return safe
