@@ -13,7 +13,7 @@ from tacita.keys.matching import MOST_KEYS
 from tacita.progress import Progress, halving, no_progress, part
 from tacita.protect.suppress.one_way import show_again, suppress_one_way
 from tacita.protect.suppress.own_category import suppress_own_category
-from tacita.protect.suppress.problem import Problem, Request, Requirement, link_limits, problem_of
+from tacita.protect.suppress.problem import HouseholdLimit, Problem, Request, Requirement, link_limits, problem_of
 from tacita.protect.suppress.recount import (
     above_household_limit,
     needed_by_itself,
@@ -82,8 +82,8 @@ def suppress(request: Request, progress: Progress = no_progress) -> Suppression:
     known = shown = units.known
     at_start = unsafe_units(problem, known, part(progress, 0.0, 0.1)) | above_household_limit(problem, known)
     for_others = np.zeros_like(shown)
-    if request.goal is not None:
-        shown = lower_household_risk(request, problem, part(progress, 0.1, 0.8))
+    if problem.goal is not None:
+        shown = lower_household_risk(problem, problem.goal, part(progress, 0.1, 0.8))
     elif (at_start & units.free).any():
         shown = _searched(problem, part(progress, 0.1, 0.8))
     left = _still_unsafe(problem, shown, part(progress, 0.8, 0.9))
@@ -99,14 +99,6 @@ def suppress(request: Request, progress: Progress = no_progress) -> Suppression:
         # Which member needs a suppressed household variable.
         needed[:, column] &= needed_by_itself(problem, shown, column)[units.row]
     return Suppression(gone, at_start[units.row], left[units.row], needed, unneeded)
-
-
-def _solved(request: Request, progress: Progress) -> Ints:
-    """The keys that each record shows when a request without a household limit is met."""
-    problem = problem_of(request)
-    shown = _searched(problem, progress) if unsafe_units(problem, problem.units.known).any() else problem.units.known
-    _still_unsafe(problem, shown)
-    return shown[problem.units.row]
 
 
 def _searched(problem: Problem, progress: Progress) -> Ints:
@@ -183,29 +175,28 @@ def _check_size(request: Request) -> None:
         )
 
 
-def lower_household_risk(request: Request, problem: Problem, progress: Progress) -> Ints:
+def lower_household_risk(problem: Problem, goal: HouseholdLimit, progress: Progress) -> Ints:
     """The keys that each unit shows, as bits, so that no household is above its limit, and further requirements hold.
 
     The members with the highest risk get limits of their own, which suppression meets; where suppression for others
     raises a risk again these are lowered, until every household is within the limit.
     """
-    free, row = request.changeable, problem.units.row
-    assert request.goal is not None
-    goal = request.goal._replace(person=request.person)
-    floor = record_risks(problem._replace(rule=MissingRule()), problem.units.known & problem.fixed)[row]
-    caps = np.full(len(row), np.inf)
-    shown = problem.units.known
+    units, shown = problem.units, problem.units.known
+    floor = record_risks(problem._replace(rule=MissingRule()), shown & problem.fixed)
+    caps = np.full(len(shown), np.inf)
     for number in range(MOST_ROUNDS):
-        risk = record_risks(problem, shown)[row]
-        lower = household_caps(risk, goal.household, goal.limit * (1 - ROUNDING), free, floor, goal.counts(risk))
+        risk = record_risks(problem, shown)
+        lower = household_caps(risk, goal.household, goal.limit * (1 - ROUNDING), units.free, floor, goal.counts(risk))
         lower[~goal.above(risk)] = np.inf
         if number and not np.isfinite(lower).any():
             return shown
         caps = np.minimum(caps, lower)
         limited = Requirement(goal.members, 1, link_limits(caps, goal.attack))
-        capped = request._replace(goal=None, needs=[*request.needs, limited])
-        shown = np.empty_like(shown)
-        shown[row] = _solved(capped, halving(progress, number))
+        capped = problem._replace(goal=None, needs=[*problem.needs, limited])
+        shown = units.known
+        if unsafe_units(capped, shown).any():
+            shown = _searched(capped, halving(progress, number))
+        _still_unsafe(capped, shown)
     raise TacitaError("the household risk could not be reached by suppression; recode first or ask for less.")
 
 

@@ -22,10 +22,9 @@ from tacita.protect.shapes import NAMES_BY_KEY, RANKS, RISK_LIMIT, SIZES
 from tacita.protect.step import Applied, CellStep, Context, present
 from tacita.protect.suppress.latent_limits import multiples, refitted
 from tacita.protect.suppress.local_suppression import Suppression, suppress
-from tacita.protect.suppress.problem import Request
-from tacita.protect.suppress.task import Task, check_keys, key_sets_of, task_of
+from tacita.protect.suppress.task import File, Task, check_keys, key_sets_of, task_of
 from tacita.protect.suppress.wanted import Wanted, lower_limits, possible, wanted_of
-from tacita.scenario import Scenario
+from tacita.scenario import KeySet, Scenario
 from tacita.work import Work
 
 ROUNDS = 5
@@ -112,72 +111,70 @@ class Suppress(CellStep):
         # By record number, so that the order of the file does not matter.
         order = np.argsort(data.record, kind="stable")
         ordered = data if (np.diff(order) == 1).all() else data.take(order)
-        free = None
+        scenario, sets, free = context.scenario, key_sets_of(self, context.scenario), None
         if self.only is not None:
-            free = chosen_records(self.only, ordered, context.scenario, context.policy, context.original)
-        sets = key_sets_of(self, context.scenario)
-        wanted = wanted_of(self, sets, context.scenario, context.policy)
+            free = chosen_records(self.only, ordered, scenario, context.policy, context.original)
+        file = File(ordered, np.argsort(order), free, context)
+        wanted = wanted_of(self, sets, scenario, context.policy)
         if wanted.rate is not None or wanted.whole_policy:
-            wanted = possible(wanted, sets, ordered, context.scenario)
+            wanted = possible(wanted, sets, file.data, scenario)
         if not wanted.whole_policy and wanted.not_kept:
             raise TacitaError(f"suppression cannot do this: {'; '.join(wanted.not_kept)}.")
         if wanted.limits_risk:
-            wanted = wanted._replace(multiples=multiples(data, sets, context.scenario))
-        return self._reaching(wanted, data, ordered, free, context)
+            wanted = wanted._replace(multiples=multiples(file.data, sets, scenario))
+        made, cells = self._reaching(wanted, sets, file)
+        others = unknown_numbers(self.only, data)
+        changed = data.blanked({name: where[file.row] for name, where in cells.items()})
+        return made._replace(data=changed, remarks=(*made.remarks, *others))
 
-    def _reaching(self, wanted: Wanted, data: Data, ordered: Data, free: Bools | None, context: Context) -> Applied:
-        """The data with cells suppressed until the rate is kept too, and risks by the model of what is left."""
-        begin, sets = wanted.multiples, key_sets_of(self, context.scenario)
-        made, wanted = self._within_reach(wanted, data, ordered, free, context)
+    def _reaching(self, wanted: Wanted, sets: Mapping[str, KeySet], file: File) -> tuple[Applied, Cells]:
+        """What suppression makes until the rate is kept too, and risks by the model of what is left; and its cells."""
+        begin, scenario = wanted.multiples, file.context.scenario
+        made, cells, wanted = self._within_reach(wanted, file)
         for left in range(ROUNDS, -1, -1):
-            left_over = made.data.released_from(data).remembering()
-            lower, too_much = lower_limits(wanted, sets, left_over, context.scenario)
-            refits = refitted(begin, wanted.risk, sets, left_over, context.scenario)
+            left_over = made.data.released_from(file.data).remembering()
+            lower, too_much = lower_limits(wanted, sets, left_over, scenario)
+            refits = refitted(begin, wanted.risk, sets, left_over, scenario)
             harder = wanted.harder(lower, refits)
             if harder is None or not left:
                 break
-            made, wanted = self._within_reach(harder, data, ordered, free, context)
+            made, cells, wanted = self._within_reach(harder, file)
         still = (f"not kept: the re-identification rate on {check.quoted(lower)}",) if lower else ()
         said = [each.remark(name, wanted.risk[name]) for name, each in refits.items()]
-        return made._replace(remarks=(*made.remarks, *said, *wanted.not_kept, *too_much, *still))
+        return made._replace(remarks=(*made.remarks, *said, *wanted.not_kept, *too_much, *still)), cells
 
-    def _within_reach(
-        self, wanted: Wanted, data: Data, ordered: Data, free: Bools | None, context: Context
-    ) -> tuple[Applied, Wanted]:
+    def _within_reach(self, wanted: Wanted, file: File) -> tuple[Applied, Cells, Wanted]:
         """The outcome, and what it reaches: where the whole policy is out of reach, what of it is not."""
         try:
-            return self._applied(wanted, data, ordered, free, context), wanted
+            return *self._applied(wanted, file), wanted
         except TacitaError as error:
             if not wanted.whole_policy or not wanted.has_less:
                 raise
-            return self._within_reach(wanted.less(str(error).rstrip(".")), data, ordered, free, context)
+            return self._within_reach(wanted.less(str(error).rstrip(".")), file)
 
-    def _applied(self, wanted: Wanted, data: Data, ordered: Data, free: Bools | None, context: Context) -> Applied:
-        """The data with the cells suppressed that one set of limits asks for."""
-        order = np.argsort(data.record, kind="stable")
-        by_number = {name: each[order] for name, each in wanted.multiples.items()}
-        task = task_of(self, ordered, context.scenario, context.policy, free, wanted._replace(multiples=by_number))
-        self._check_ghosts(task, data, context.scenario)
-        progress = rising(context.progress)
+    def _applied(self, wanted: Wanted, file: File) -> tuple[Applied, Cells]:
+        """What one set of limits asks for."""
+        task = task_of(self, file, wanted)
+        self._check_ghosts(task, file.data, file.context.scenario)
+        progress = rising(file.context.progress)
         found = suppress(task.request, part(progress, 0.0, 0.5) if self.closed else progress)
         first = cells = self._cells(found, task)
         open_leaks: tuple[str, ...] = ()
         if self.closed and first:
-            cells, found, open_leaks = self._closed(found, task, data, context, part(progress, 0.5, 1.0))
+            cells, left, open_leaks = self._closed(first, task, file, part(progress, 0.5, 1.0))
+            found = found._replace(left=found.left if left is None else left)
         before = cells
         if self.as_told:
-            cells, open_told = self._as_told(cells, task, data, context)
+            cells, open_told = self._as_told(cells, task, file)
             open_leaks = (*open_leaks, *open_told)
         besides, by_told = added(first, before), added(before, cells)
-        others = (*task.remarks, *unknown_numbers(self.only, data))
-        said = (*closing_remarks(besides, ()), *_told_remarks(by_told), *open_leaks)
         figures = {**_figures(found, task, cells, (*besides, *by_told)), "closing": besides}
         figures |= {"as_told": by_told} if self.as_told else {}
-        remarks = (*_remarks(found, task), *said, *others)
+        said = (*closing_remarks(besides, ()), *_told_remarks(by_told), *open_leaks)
         suppression = Mechanism("suppression", tuple(cells), {"rule": figures["rule"], "cells": figures["cells"]})
-        row = np.argsort(order)
-        made = data.blanked({name: where[row] for name, where in cells.items()})
-        return Applied(made, remarks, figures, (suppression,), (suppression.with_parameters("cells"),))
+        public = (suppression.with_parameters("cells"),)
+        remarks = (*_remarks(found, task), *said, *task.remarks)
+        return Applied(file.data.blanked(cells), remarks, figures, (suppression,), public), cells
 
     def _cells(self, found: Suppression, task: Task) -> Cells:
         """By column the cells to suppress, ghosts with their keys."""
@@ -186,46 +183,32 @@ class Suppress(CellStep):
         return reduce(joined, followers, cells)
 
     def _closed(
-        self,
-        found: Suppression,
-        task: Task,
-        data: Data,
-        context: Context,
-        progress: Progress,
-        first: Cells | None = None,
-    ) -> tuple[Cells, Suppression, tuple[str, ...]]:
-        """The cells and others, until suppression can close no more leaks, all records safe; who is left unsafe; and
-        the leaks that stay open."""
-        last, order = found, np.argsort(data.record, kind="stable")
+        self, first: Cells, task: Task, file: File, progress: Progress = no_progress
+    ) -> tuple[Cells, Bools | None, tuple[str, ...]]:
+        """The cells and others, until suppression can close no more leaks, all records safe; who is left unsafe by
+        what was suppressed for that; and the leaks that stay open."""
+        left: Bools | None = None
 
         def make_safe(cells: Cells) -> Cells:
-            nonlocal last
-            last = suppress(self._blanked(task, cells, len(data)))
-            return joined(cells, self._cells(last, task))
+            nonlocal left
+            found = suppress(task.without(cells))
+            left = found.left
+            return joined(cells, self._cells(found, task))
 
-        scope = scope_of(task, context, data, (*context.scenario.strata, *(self.strata or ())))
-        begin = self._cells(found, task) if first is None else first
-        cells, open_leaks = closed(begin, data.take(order), scope, make_safe, progress)
-        return cells, found._replace(left=last.left), open_leaks
+        strata = (*file.context.scenario.strata, *(self.strata or ()))
+        cells, open_leaks = closed(first, file.data, scope_of(task, file, strata), make_safe, progress)
+        return cells, left, open_leaks
 
-    def _blanked(self, task: Task, cells: Cells, size: int) -> Request:
-        """The request with cells suppressed: nothing else of the task changes with them."""
-        missing = [cells[name] if name in cells else np.zeros(size, dtype=np.bool_) for name in task.keys]
-        codes = np.where(np.stack(missing, axis=1), 0, task.request.codes).astype(task.request.codes.dtype)
-        return task.request._replace(codes=codes)
-
-    def _as_told(self, cells: Cells, task: Task, data: Data, context: Context) -> tuple[Cells, tuple[str, ...]]:
+    def _as_told(self, cells: Cells, task: Task, file: File) -> tuple[Cells, tuple[str, ...]]:
         """The cells and others, until records are safe with what other columns show too; and what stays open."""
         # Looking for finer classes loads much, and few ask for it.
         from tacita.protect.suppress.as_told import told_classes_of_keys, with_told_keys
 
-        order = np.argsort(data.record, kind="stable")
-        aside = scope_of(task, context, data).fixed | {context.scenario.household or ""}
+        original, scenario = file.context.original, file.context.scenario
+        aside = scope_of(task, file).fixed | {scenario.household or ""}
         for _ in range(ROUNDS):
-            file = data.take(order).blanked(cells)
-            told = tuple(told_classes_of_keys(context.original, file, context.scenario, task.keys, aside))
-            request, hopeless = with_told_keys(self._blanked(task, cells, len(data)), task.keys, told)
-            open_told = _hopeless_remark(hopeless)
+            told = tuple(told_classes_of_keys(original, file.data.blanked(cells), scenario, task.keys, aside))
+            request, hopeless = with_told_keys(task.without(cells), task.keys, told)
             if not told:
                 break
             try:
@@ -236,8 +219,8 @@ class Suppress(CellStep):
                 break
             cells = joined(cells, self._cells(found, task))
             if self.closed:
-                cells, _, _ = self._closed(found, task, data, context, no_progress, cells)
-        return cells, open_told
+                cells, _, _ = self._closed(cells, task, file)
+        return cells, _hopeless_remark(hopeless)
 
     def _check_ghosts(self, task: Task, data: Data, scenario: Scenario) -> None:
         """Suppressing a ghost must not undo what suppression and measures rest on."""
@@ -256,11 +239,10 @@ class Suppress(CellStep):
                     raise TacitaError(f"a ghost variable cannot be {role} at the same time: {check.quoted(both)}.")
 
 
-def scope_of(task: Task, context: Context, data: Data, strata: tuple[str, ...] = ()) -> Scope:
+def scope_of(task: Task, file: File, strata: tuple[str, ...] = ()) -> Scope:
     """What a closing starts from."""
-    order = np.argsort(data.record, kind="stable")
-    free = np.ones(len(data), dtype=np.bool_) if task.request.free is None else task.request.free
-    return Scope(context.original, context.scenario, task.keys, strata, free, np.argsort(order))
+    free = np.ones(len(file.data), dtype=np.bool_) if file.free is None else file.free
+    return Scope(file.context.original, file.context.scenario, task.keys, strata, free, file.row)
 
 
 def _told_remarks(counts: Mapping[str, int]) -> Iterator[str]:

@@ -15,6 +15,8 @@ from tacita.data.visible import visible_categories
 from tacita.keys.source import WEIGHT_BITS, as_float, distinct_keys
 from tacita.keys.table import population_weights, repeated_units
 from tacita.policy import Policy
+from tacita.protect.closing import Cells
+from tacita.protect.step import Context
 from tacita.protect.suppress.problem import (
     HouseholdLimit,
     HouseholdVariables,
@@ -25,7 +27,7 @@ from tacita.protect.suppress.problem import (
     link_risk,
 )
 from tacita.protect.suppress.requirements import of_sizes
-from tacita.protect.suppress.wanted import Wanted, wanted_of
+from tacita.protect.suppress.wanted import Wanted
 from tacita.risk.identity.individual_risk import attack_probabilities
 from tacita.scenario import KeySet, Scenario
 
@@ -35,6 +37,18 @@ if TYPE_CHECKING:
 MAIN = "keys"
 
 
+class File(NamedTuple):
+    """What a suppression works on."""
+
+    data: Data
+    """In the order of the record numbers."""
+    row: Ints
+    """By record as it was given its row there."""
+    free: Bools | None
+    """Who may be changed; None: everybody."""
+    context: Context
+
+
 class Task(NamedTuple):
     """The keys to protect by name, what is asked of them, and what the log should say."""
 
@@ -42,13 +56,19 @@ class Task(NamedTuple):
     request: Request
     remarks: tuple[str, ...]
 
+    def without(self, cells: Cells) -> Request:
+        """The request for a file with cells suppressed: nothing else of the task changes with them."""
+        codes = self.request.codes.copy()
+        for column, name in enumerate(self.keys):
+            if name in cells:
+                codes[cells[name], column] = 0
+        return self.request._replace(codes=codes)
 
-def task_of(
-    asked: Suppress, data: Data, scenario: Scenario, policy: Policy, free: Bools | None, wanted: Wanted | None = None
-) -> Task:
-    """The suppression of a file, in which only some records may be changed; the file is in the order of its numbers."""
+
+def task_of(asked: Suppress, file: File, wanted: Wanted) -> Task:
+    """The suppression of a file."""
+    data, scenario, policy = file.data, file.context.scenario, file.context.policy
     sets = key_sets_of(asked, scenario)
-    wanted = wanted_of(asked, sets, scenario, policy) if wanted is None else wanted
     strata = scenario.strata if asked.strata is None else asked.strata
     check.columns_exist("strata", strata, data.columns)
     names = tuple(dict.fromkeys(name for key_set in sets.values() for name in key_set.keys))
@@ -76,7 +96,7 @@ def task_of(
         costs=[costs[name] for name in keys],
         rule=scenario.missing,
         strata=_stratum_numbers(strata, data) if strata else None,
-        free=free,
+        free=file.free,
         weights=_of_rows(weights, data) if limited else None,
         risk=link_risk(ratio, scenario.attack) if limited else None,
         shared=_household_variables(asked, keys, data, scenario),
