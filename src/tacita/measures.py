@@ -28,7 +28,7 @@ from tacita.measure_arguments import check_by_key, check_required, in_place, own
 from tacita.parameters import Parameter, checked_options, parameter_table, parameters_of
 from tacita.progress import checked_progress
 from tacita.result import Result
-from tacita.scenario import Scenario, checked, with_codes
+from tacita.scenario import Scenario, checked, prepared_data, with_codes
 from tacita.work import Work, allow
 
 GROUP = "tacita.measures"
@@ -350,16 +350,6 @@ def _prepared_arguments(files: int, args: tuple[Any, ...]) -> tuple[Any, ...]:
     if files == 1:
         return prepared_data(args[0], scenario), scenario
     return (*(with_codes(Data.of(each), scenario) for each in args[:2]), scenario)
-
-
-def prepared_data(data: Any, scenario: Scenario) -> Data:
-    """Data of any kind, checked against a scenario, with the scenario's codes for not applicable declared."""
-    opened = Data.of(data)
-    checked(scenario).check_against(opened)
-    prepared = with_codes(opened, scenario)
-    # A release knows what it was made of.
-    original = getattr(data, "original", None)
-    return prepared.released_from(original) if isinstance(original, Data) else prepared
 
 
 _DECLARED_HERE: dict[str, Measure] = {}

@@ -347,6 +347,16 @@ def checked(scenario: Any) -> Scenario:
     return opened
 
 
+def prepared_data(data: Any, scenario: Scenario) -> Data:
+    """Data of any kind, checked against a scenario, with the scenario's codes for not applicable declared."""
+    opened = Data.of(data)
+    checked(scenario).check_against(opened)
+    prepared = with_codes(opened, scenario)
+    # A release knows what it was made of.
+    original = getattr(data, "original", None)
+    return prepared.released_from(original) if isinstance(original, Data) else prepared
+
+
 def _codes(name: str, given: Any) -> tuple[Any, ...]:
     if isinstance(given, str | int | float):
         return (given,)

@@ -18,11 +18,10 @@ from tacita.assessment.whole import Context, profile_of
 from tacita.data import Data
 from tacita.data.large_data import LargeData
 from tacita.engine.source import belongs_on_engine
-from tacita.measures import prepared_data
 from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, no_progress
 from tacita.risk.identity.options import METHODS
-from tacita.scenario import MODELS, Scenario, checked
+from tacita.scenario import MODELS, Scenario, checked, prepared_data
 
 
 def assess(
@@ -64,7 +63,7 @@ def assess(
     """
     if model is not None:
         check.one_of("model", model, MODELS)
-    if isinstance(data, LargeData) or belongs_on_engine(data, memory):
+    if isinstance(data, LargeData) or (not isinstance(data, Data) and belongs_on_engine(data, memory)):
         from tacita.assessment.on_engine import assess_on_engine
 
         two = {"original": original, "register": register}

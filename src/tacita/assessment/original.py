@@ -8,7 +8,7 @@ import numpy as np
 
 from tacita import frame
 from tacita.data import Data
-from tacita.data.data import OriginalWeights
+from tacita.data.stands_for import OriginalWeights
 from tacita.distance.truth import same_unit
 from tacita.keys.source import WEIGHT_BITS, as_float
 from tacita.scenario import Scenario

@@ -12,7 +12,6 @@ from tacita import check
 from tacita.assessment.cautions import cautions_of
 from tacita.assessment.original import rows_do_not_match
 from tacita.assessment.profile import KeySetRisk, RiskProfile
-from tacita.assessment.undeclared_units import undeclared_units
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import KeyTable, key_table
@@ -112,7 +111,7 @@ def profile_of(
     context: Context, measures: Any, known: Any, known_scenario: Scenario, progress: Progress
 ) -> RiskProfile:
     """The profile of prepared files; `known` is the original that the release itself knows, with its scenario."""
-    data, original, scenario, limits = context.data, context.original, context.scenario, context.policy
+    data, scenario, limits = context.data, context.scenario, context.policy
     parts: list[KeySetRisk] = []
     cautions: list[str] = []
     for at, (name, key_set) in enumerate(scenario.sets.items()):
@@ -133,7 +132,7 @@ def profile_of(
         not_measured, cautions = (*not_measured, *told.not_assessed), [*cautions, *told.cautions]
     not_measured += () if known is not None else tuple(_not_paired(context, further))
     not_measured += (*_added_records(context), *_told_unseen(context, further))
-    not_measured += tuple(undeclared_units(data, known_scenario, limits, original))
+    not_measured += tuple(_undeclared_units(context, known_scenario))
     cautions += _cautions_of_the_whole(context)
     progress(1.0, "done")
     said = tuple(dict.fromkeys(cautions))
@@ -283,6 +282,15 @@ def _undeclared_identifiers(data: Data, scenario: Scenario) -> Iterator[str]:
         from tacita.data.identifying import undeclared_identifiers
 
         yield from undeclared_identifiers(data, scenario)
+
+
+def _undeclared_units(context: Context, scenario: Scenario) -> Iterator[Verdict]:
+    """A verdict that is not known where some column says that records are of one unit each several times."""
+    file = context.data if context.original is None else context.original
+    if scenario.identifiers or scenario.household or set(file.columns) - scenario.roles:
+        from tacita.assessment.undeclared_units import undeclared_units
+
+        yield from undeclared_units(context.data, scenario, context.policy, context.original)
 
 
 def _no_limit_on_sensitive(scenario: Scenario, policy: Policy) -> Iterator[str]:

@@ -19,12 +19,11 @@ from tacita.engine.source import belongs_on_engine
 from tacita.measures import (
     check_measure_name,
     find,
-    prepared_data,
 )
 from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
 from tacita.rules import Rules, checked_rules
-from tacita.scenario import Scenario
+from tacita.scenario import Scenario, prepared_data
 
 
 def compare(

@@ -7,69 +7,17 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
-from tacita.data.variable import FEW_VALUES, Scale, Variable, among_codes, compacted, in_order
+from tacita.data.stands_for import Condensed, OriginalWeights
+from tacita.data.variable import FEW_VALUES, NOTHING_KNOWN, Scale, Variable, among_codes, compacted, in_order
 from tacita.frame import Coded, Frame
 from tacita.mechanism import Mechanism
-
-
-class Condensed(NamedTuple):
-    """What the rows of a table stand for that is too large for memory: one row per combination of some variables."""
-
-    records: Ints
-    """By row: how many records have its values."""
-    weights: Ints | None = None
-    """By row: the limbs of the fixed-point sum of their weights."""
-    below_one: int = 0
-    """How many records have a weight below 1."""
-    squares: Floats | None = None
-    """By row: the sum of squared deviations of their weights from the mean of the row."""
-    means: str | None = None
-    """The column that holds the mean weight of the rows, which no record need have; None: there is none."""
-    apart: Any = None
-    """Released columns that are no part of the rows, and can be looked at beside some of them; None: there are none."""
-
-    @property
-    def size(self) -> int:
-        """How many records there are."""
-        return int(self.records.sum())
-
-    def of_rows(self, rows: Ints) -> Condensed:
-        """Those of some of the rows."""
-        weights = None if self.weights is None else self.weights[rows]
-        squares = None if self.squares is None else self.squares[rows]
-        return self._replace(records=self.records[rows], weights=weights, squares=squares)
-
-
-class OriginalWeights(NamedTuple):
-    """What each record stood for in the population before a step changed or dropped the weight, or dropped records."""
-
-    name: str | None
-    """The weight's column; None: there is none, and every record stands for itself."""
-    values: Floats
-    """By record; in no released file."""
-    growth: Floats | None = None
-    """By record: how many times its weight it stands for since records with the same keys were dropped."""
-    keys: frozenset[str] = frozenset()
-    """The keys that those records shared: the growth holds for them, and for some of them."""
-    condensed: Condensed | None = None
-    """Of rows that stand for many records each: the sums of those weights."""
-
-    def of_rows(self, rows: Ints) -> OriginalWeights:
-        """Those of some of the records."""
-        growth = None if self.growth is None else self.growth[rows]
-        condensed = None if self.condensed is None else self.condensed.of_rows(rows)
-        return self._replace(values=self.values[rows], growth=growth, condensed=condensed)
-
-    def stands_for(self, keys: Iterable[str]) -> Floats:
-        """By record: how many units of the population it stands for, on these keys."""
-        return self.values * self.growth if self.growth is not None and self.keys.issuperset(keys) else self.values
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +176,7 @@ class Data:
 
     def variable(self, name: str) -> Variable:
         """What is known of a variable."""
-        return self.variables.get(name, Variable())
+        return self.variables.get(name, NOTHING_KNOWN)
 
     def scale(self, name: str) -> Scale:
         """The scale of a variable, declared or inferred: text and codes nominal, ordered categories ordinal,
@@ -248,8 +196,10 @@ class Data:
         """A variable as numbers, NaN where missing: codes declared missing or not applicable are no measurements."""
         values = frame.numbers(self.table, name)
         known = self.variable(name)
-        gone = among_codes(values, (*known.missing, *known.not_applicable), known.missing_ranges)
-        return np.where(gone, np.nan, values) if gone.any() else values
+        codes, ranges = (*known.missing, *known.not_applicable), known.missing_ranges
+        if not codes and not ranges:
+            return values
+        return np.where(among_codes(values, codes, ranges), np.nan, values)
 
     def missing(self, name: str) -> Bools:
         """Where a variable is missing: no value, or a code declared missing and not declared not applicable."""

@@ -20,7 +20,7 @@ from tacita.data import atomic, codebook
 from tacita.data.data import Data
 from tacita.data.formats import columnar, foreign, text
 from tacita.data.formats.loaded import Loaded, said_of_missing
-from tacita.data.reading import Options, in_effect, scales_for
+from tacita.data.reading import Options, in_effect, said_here, scales_for
 from tacita.data.variable import Scale, Variable
 from tacita.frame.texts import without_texts
 
@@ -98,7 +98,8 @@ def read(
     kind = _kind(file)
     described = _described(variables)
     given = Options(delimiter, encoding, decimal, missing, sheet, catalog, scale)
-    options = in_effect(given, file, kind)
+    nothing_said = given == Options() and said_here.get() is None
+    options = given if nothing_said else in_effect(given, file, kind)
     try:
         loaded = _load(file, kind, options, apart)
     except PermissionError:
@@ -111,7 +112,7 @@ def read(
     data = _with_codebook(data, file).with_perturbed(
         name for name, known in loaded.variables.items() if known.perturbed
     )
-    return data.with_scales(scales_for(options, data.columns))
+    return data if nothing_said else data.with_scales(scales_for(options, data.columns))
 
 
 def _with_codebook(data: Data, file: Path) -> Data:

@@ -57,7 +57,8 @@ class Said:
     """The variables whose scale it says that were found."""
 
 
-_said: ContextVar[Said | None] = ContextVar("said", default=None)
+said_here: ContextVar[Said | None] = ContextVar("said", default=None)
+"""What the command line says, if one does."""
 
 
 @contextmanager
@@ -67,11 +68,11 @@ def said_of_files(options: Options, *, anywhere: bool = False) -> Iterator[None]
     The first file must have them all. Of those after it, a release beside the original, each has what fits it.
     """
     mine = Said(options, anywhere)
-    token = _said.set(mine)
+    token = said_here.set(mine)
     try:
         yield
     finally:
-        _said.reset(token)
+        said_here.reset(token)
     lost = [name for name in options.scale or {} if mine.files and name not in mine.found]
     if lost:
         message = f"no file has {check.quoted(lost)}, of which scale=... says something."
@@ -80,7 +81,7 @@ def said_of_files(options: Options, *, anywhere: bool = False) -> Iterator[None]
 
 def in_effect(given: Options, file: Path, kind: str) -> Options:
     """The options for a file: those of the command line, and else those of the call."""
-    said = _said.get()
+    said = said_here.get()
     options = given
     if said is not None:
         others = said.files > 0
@@ -100,7 +101,7 @@ def scales_for(options: Options, columns: tuple[str, ...]) -> dict[str, Scale]:
     scales = dict(check.mapping("scale", options.scale or {}))
     for name, scale in scales.items():
         check.one_of(f"scale of {name!r}", scale, SCALES)
-    said = _said.get()
+    said = said_here.get()
     here = {name: scale for name, scale in scales.items() if name in columns}
     if said is None or not (said.anywhere or said.files > 1):
         check.columns_exist("scale", list(scales), columns)
@@ -111,5 +112,5 @@ def scales_for(options: Options, columns: tuple[str, ...]) -> dict[str, Scale]:
 
 def scales_said() -> dict[str, Scale]:
     """The scales that the command line declares."""
-    said = _said.get()
+    said = said_here.get()
     return {} if said is None else dict(said.options.scale or {})

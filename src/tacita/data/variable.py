@@ -86,6 +86,10 @@ def _ranges(given: Any) -> tuple[tuple[float, float], ...]:
     )
 
 
+NOTHING_KNOWN = Variable()
+"""What is known of a variable of which nothing was said."""
+
+
 def among_codes(values: Floats, codes: Iterable[Any], ranges: Iterable[tuple[float, float]]) -> Bools:
     """Where numbers are one of some codes or lie in one of some ranges; codes that are no numbers do not matter."""
     numbers = [float(code) if isinstance(code, Decimal) else code for code in codes]

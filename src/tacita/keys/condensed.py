@@ -16,8 +16,8 @@ from tacita import check, frame
 from tacita.arrays import Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.data.data import Condensed
 from tacita.data.large_data import LargeData
+from tacita.data.stands_for import Condensed
 from tacita.engine import expressions
 from tacita.engine.memory import shown
 from tacita.frame import files as frame_files

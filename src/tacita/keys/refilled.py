@@ -15,7 +15,7 @@ import numpy as np
 
 from tacita.arrays import Codes, Floats, Ints
 from tacita.data import Data
-from tacita.data.data import Condensed
+from tacita.data.stands_for import Condensed
 from tacita.keys.matching import Keys
 from tacita.keys.missing_rules import matching_counts
 from tacita.keys.source import Grouped, InMemory, distinct_keys, totals_by_key, totals_of_condensed

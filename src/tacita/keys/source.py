@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.data import Data
-from tacita.data.data import Condensed
+from tacita.data.stands_for import Condensed
 from tacita.data.visible import visible_categories
 from tacita.frame import Coded
 

@@ -18,7 +18,7 @@ from tacita import check, frame
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.check import Caution, TacitaError
 from tacita.data import Data
-from tacita.data.data import Condensed
+from tacita.data.stands_for import Condensed
 from tacita.keys import matching
 from tacita.keys.matching import Keys
 from tacita.keys.missing_rules import matching_counts

@@ -15,7 +15,7 @@ from tacita import check, frame
 from tacita.arrays import Floats
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
-from tacita.data.data import OriginalWeights
+from tacita.data.stands_for import OriginalWeights
 from tacita.keys.growth import growth_by_dropping
 from tacita.keys.table import GREATEST_WEIGHT, repeated_units
 from tacita.policy import Policy, checked_policy

@@ -124,7 +124,8 @@ def _typed(table: Frame, text: bytes, name: str, missing: tuple[str, ...] | None
         typed, more = without_texts(typed, missing)
         for column, counts in more.items():
             gone[column] = dict(Counter(gone.get(column, {})) + Counter(counts))
-    return Loaded(with_formulas(typed), {}, remarks, said_of_missing(gone) if gone else {})
+    whole = with_formulas(typed) if b"'" in text else typed
+    return Loaded(whole, {}, remarks, said_of_missing(gone) if gone else {})
 
 
 def _is_of_r(text: bytes, typed: Frame, kept: Words, gone: Words) -> bool:

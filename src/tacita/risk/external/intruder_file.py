@@ -13,10 +13,9 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.data.visible import visible_categories
 from tacita.keys.table import repeated_units
-from tacita.measures import prepared_data
 from tacita.random import Draws, fresh_seed
 from tacita.risk.external.known import probabilities
-from tacita.scenario import Scenario, checked
+from tacita.scenario import Scenario, checked, prepared_data
 
 
 def wrong_codes(codes: Ints, draws: Ints, counts: Ints) -> Ints:

@@ -373,7 +373,7 @@ def latent_model_of(
 
 
 def _fitted(data: Data, scenario: Scenario, table: KeyTable, progress: Progress) -> LatentModel | None:
-    whole = refilled(data, scenario, table)
+    whole = None if data.before is None else refilled(data, scenario, table)
     if not applies(table if whole is None else whole.table):
         return None
     from tacita.risk.population.latent.lately import lately_fitted  # loads Numba
