@@ -202,15 +202,11 @@ def newly_blanked(before: Cells, cells: Cells) -> Bools:
     return found
 
 
-def closing_remarks(counts: Mapping[str, int], open_leaks: tuple[str, ...]) -> Iterator[str]:
-    """What the log says: how many more cells were suppressed, and which suppressed cells the file still reveals."""
+def more_cells(counts: Mapping[str, int], why: str) -> Iterator[str]:
+    """What the log says of cells that were suppressed besides, by column."""
     if counts:
         listed = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-        yield (
-            f"{check.counted(sum(counts.values()), 'more cell')} suppressed because other values of the file would "
-            f"reveal suppressed ones ({listed})"
-        )
-    yield from open_leaks
+        yield f"{check.counted(sum(counts.values()), 'more cell')} suppressed because {why} ({listed})"
 
 
 def added(before: Cells, cells: Cells) -> dict[str, int]:

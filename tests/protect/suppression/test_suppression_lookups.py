@@ -53,13 +53,13 @@ def test_units_count_as_the_file_would(rule: str, data: st.DataObject) -> None:
     size, every = len(units.codes), st.integers(0, (1 << q) - 1)
     shown = units.known & np.array(data.draw(st.lists(every, min_size=size, max_size=size)))
     factor = 1.0 if rule == "wildcard" else float(MissingRule.parse(rule).factor or 0.0)
-    state = State.of(units, shown, units.known, units.weights, np.ones(size, dtype=bool), np.full(size, np.inf))
+    state = State.of(units, shown, units.known, factor)
     costs = np.arange(float(1 << q))
     for unit, blanks, members in data.draw(
         st.lists(st.tuples(st.integers(0, size - 1), every, st.integers(1, (1 << q) - 1)), min_size=1, max_size=6)
     ):
         blanks &= int(units.known[unit])
-        (f,), (weight,) = counts_of(state, unit, np.array([blanks]), members, factor)
+        (f,), (weight,) = counts_of(state, unit, np.array([blanks]), members)
         trial = shown.copy()
         trial[unit] = units.known[unit] & ~blanks
         expected, sums = frequencies(suppressed(units.codes, trial), units, members, MissingRule.parse(rule))

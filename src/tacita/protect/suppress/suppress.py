@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Annotated, Any, ClassVar
@@ -16,7 +16,7 @@ from tacita.data import Data
 from tacita.mechanism import Mechanism
 from tacita.parameters import AtLeast, Doc
 from tacita.progress import Progress, no_progress, part, rising
-from tacita.protect.closing import Cells, Scope, added, closed, closing_remarks, joined
+from tacita.protect.closing import Cells, Scope, added, closed, joined, more_cells
 from tacita.protect.only import chosen_records, unknown_numbers
 from tacita.protect.shapes import NAMES_BY_KEY, RANKS, RISK_LIMIT, SIZES
 from tacita.protect.step import Applied, CellStep, Context, present
@@ -170,10 +170,11 @@ class Suppress(CellStep):
         besides, by_told = added(first, before), added(before, cells)
         figures = {**_figures(found, task, cells, (*besides, *by_told)), "closing": besides}
         figures |= {"as_told": by_told} if self.as_told else {}
-        said = (*closing_remarks(besides, ()), *_told_remarks(by_told), *open_leaks)
+        said = more_cells(besides, "other values of the file would reveal suppressed ones")
+        told = more_cells(by_told, "other columns tell keys more finely")
         suppression = Mechanism("suppression", tuple(cells), {"rule": figures["rule"], "cells": figures["cells"]})
         public = (suppression.with_parameters("cells"),)
-        remarks = (*_remarks(found, task), *said, *task.remarks)
+        remarks = (*_remarks(found, task), *said, *told, *open_leaks, *task.remarks)
         return Applied(file.data.blanked(cells), remarks, figures, (suppression,), public), cells
 
     def _cells(self, found: Suppression, task: Task) -> Cells:
@@ -243,14 +244,6 @@ def scope_of(task: Task, file: File, strata: tuple[str, ...] = ()) -> Scope:
     """What a closing starts from."""
     free = np.ones(len(file.data), dtype=np.bool_) if file.free is None else file.free
     return Scope(file.context.original, file.context.scenario, task.keys, strata, free, file.row)
-
-
-def _told_remarks(counts: Mapping[str, int]) -> Iterator[str]:
-    """What the log says of cells that were suppressed because of what other columns tell of the keys."""
-    if counts:
-        listed = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-        more = check.counted(sum(counts.values()), "more cell")
-        yield f"{more} suppressed because other columns tell keys more finely ({listed})"
 
 
 def _hopeless_remark(hopeless: Bools) -> tuple[str, ...]:

@@ -70,23 +70,15 @@ class Wanted(NamedTuple):
         gone = f"not kept: the individual risk of {limits}, since {why}"
         return self._replace(risk={}, rate=None, not_kept=(*self.not_kept, gone))
 
-    def above(self, lower: Mapping[str, float]) -> bool:
-        """Whether some of the limits are lower than those asked so far."""
-        return any(limit < self.risk.get(name, math.inf) * (1 - LOWER) for name, limit in lower.items())
-
     def harder(self, lower: Mapping[str, float], refits: Mapping[str, Refitted]) -> Wanted | None:
         """The same with lower limits, and records as risky as the model of what is left says; None: nothing to do."""
         above = {
             name: np.maximum(self.multiples[name], each.multiple) for name, each in refits.items() if each.above.any()
         }
-        if not self.above(lower) and not above:
-            return None
-        return self.with_risk(lower)._replace(multiples={**self.multiples, **above})
-
-    def with_risk(self, lower: Mapping[str, float]) -> Wanted:
-        """The same with lower limits of risk on some key sets."""
         risk = {name: min(self.risk.get(name, 1.0), limit) for name, limit in lower.items()}
-        return self._replace(risk={**self.risk, **risk})
+        if not above and all(limit >= self.risk.get(name, math.inf) * (1 - LOWER) for name, limit in risk.items()):
+            return None
+        return self._replace(risk={**self.risk, **risk}, multiples={**self.multiples, **above})
 
 
 def wanted_of(asked: Suppress, sets: Mapping[str, KeySet], scenario: Scenario, policy: Policy) -> Wanted:

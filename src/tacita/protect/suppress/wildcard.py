@@ -17,7 +17,7 @@ import numpy as np
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.progress import Progress, halving, no_progress, part
-from tacita.protect.suppress.problem import NO_WEIGHTS, WORK, HouseholdVariables, Problem
+from tacita.protect.suppress.problem import WORK, HouseholdVariables, Problem
 from tacita.protect.suppress.recount import cells_to_restore, frequencies, safe_in_trials, unsafe_units
 from tacita.random import Draws
 
@@ -78,23 +78,22 @@ def _coverage(problem: Problem) -> Floats:
 
 def _one_order(problem: Problem, start: Bools, coverage: Floats, order: int, progress: Progress) -> tuple[Ints, bool]:
     """What is shown in the end, and whether that was settled by everybody's own choice."""
-    shown = problem.units.known
-    taking_turns = start.copy()
-    choices, pending = _choices(problem, order), (np.ones(len(shown), dtype=bool), np.full(len(shown), np.inf))
+    state, choices, taking_turns = _state_of(problem, problem.units.known), _choices(problem, order), start.copy()
+    shown = state.shown
     # Those who lack most first: their missing values help others, who may then need none.
     numbers = np.arange(len(shown))
     turn_order = np.lexsort((Draws(order).uniform(numbers) if order else numbers, coverage))
     circling, seen = False, set()
     for number in count():
         turns = turn_order[taking_turns[turn_order]]
-        changed = _one_round(problem, shown, turns, choices, circling, pending, halving(progress, number))
+        changed = _one_round(problem, state, turns, choices, circling, halving(progress, number))
         new = unsafe_units(problem, shown) & problem.units.free & ~taking_turns
         taking_turns |= new
         if not changed and not new.any():
             break
-        state = blake2b(shown.tobytes(), digest_size=16).digest(), int(taking_turns.sum())
-        circling |= number + 1 >= MOST_TURNS or state in seen
-        seen.add(state)
+        now = blake2b(shown.tobytes(), digest_size=16).digest(), int(taking_turns.sum())
+        circling |= number + 1 >= MOST_TURNS or now in seen
+        seen.add(now)
     return shown, not circling
 
 
@@ -102,18 +101,18 @@ def _whole_households(problem: Problem, shared: HouseholdVariables, shown: Ints,
     """Suppress household variables for all members, repair what that breaks, show again what no member needs."""
     units, choices = problem.units, _choices(problem, 0)
     for number in count():
-        everybody = np.ones(len(shown), dtype=bool), np.full(len(shown), np.inf)
         shown = shared.spread(units.known, shown)
         share = halving(progress, number)
         changed = 0
         if number < MOST_TURNS:
             # Each member responds to what the households suppress, with keys of its own.
             taking_turns = np.flatnonzero((units.known & ~shown & ~shared.bits != 0) & units.free)
-            changed = _one_round(problem, shown, taking_turns, choices, False, everybody, share, given=shared.bits)
+            own = choices[0][choices[0] & shared.bits == 0], choices[1]
+            state = _state_of(problem, shown, units.known & (shown | ~shared.bits))
+            changed = _one_round(problem, state, taking_turns, own, False, share)
         bad = np.flatnonzero(unsafe_units(problem, shown) & units.free)
         # A member for whom no key of its own was enough has another turn, with all keys.
-        everybody[0][bad] = True
-        changed += _one_round(problem, shown, bad, choices, True, everybody, share)
+        changed += _one_round(problem, _state_of(problem, shown), bad, choices, True, share)
         if not changed:
             before, try_more = shown, number < MOST_TURNS and not len(bad)
             shown = _shown_to_households(problem, shared, shown) if try_more else shown
@@ -152,59 +151,35 @@ def _choices(problem: Problem, order: int) -> Choices:
     return ordered[ordered & problem.fixed == 0], cost
 
 
-def _one_round(
-    problem: Problem,
-    shown: Ints,
-    turns: Ints,
-    choices: Choices,
-    only_more: bool,
-    pending: tuple[Bools, Floats],
-    progress: Progress,
-    given: int = 0,
-) -> int:
-    """Every unit of `turns` has its turn; `shown` is changed, and how many changed is returned.
-
-    `pending` is who has a turn at all, as others changed something that concerns it, and the cost of the dearest
-    suppression that mattered to it before. Missing keys of `given` stay as they are.
-    """
+def _state_of(problem: Problem, shown: Ints, known: Ints | None = None) -> State:
+    """What all units show, and the keys that they may show; turns change `shown`."""
     from tacita.protect.suppress.wildcard_turns import State
 
-    units = problem.units
-    limited = problem.risk is not None and any(need.limits is not None for need in problem.needs)
-    weights = units.weights if limited else NO_WEIGHTS
-    state = State.of(units, shown, units.known & (shown | ~given), weights, *pending)
-    have_turns = _turns_with_limits if limited else _turns
-    choices = choices[0][choices[0] & given == 0], choices[1]
-    changed, step = 0, max(1, min(MOST_AT_ONCE, COMPARISONS // len(shown)))
-    for first in range(0, len(turns), step):
-        progress(first / len(turns), WORK)
-        changed += have_turns(problem, state, turns[first : first + step], choices, only_more)
-    return changed
+    factor = 1.0 if problem.rule.name == "wildcard" else float(problem.rule.factor or 0.0)
+    return State.of(problem.units, shown, problem.units.known if known is None else known, factor)
 
 
-def _factor(problem: Problem) -> float:
-    """By how much a complete record counts others that match it through missing values."""
-    return 1.0 if problem.rule.name == "wildcard" else float(problem.rule.factor or 0.0)
+def _one_round(
+    problem: Problem, state: State, turns: Ints, choices: Choices, only_more: bool, progress: Progress
+) -> int:
+    """Every unit of `turns` that others changed something for has its turn; how many changed.
 
-
-def _turns(problem: Problem, state: State, turns: Ints, choices: Choices, only_more: bool) -> int:
-    """How many of the units changed in their turn."""
-    from tacita.protect.suppress.wildcard_turns import take_turns
+    Limits of risk are worked out unit by unit.
+    """
+    from tacita.protect.suppress.wildcard_turns import settle, take_turns
 
     needed = np.array([need.members for need in problem.needs], dtype=np.int64)
     k = np.array([need.k for need in problem.needs], dtype=np.int64)
-    return take_turns(state, turns, needed, k, *choices, _factor(problem), only_more)
-
-
-def _turns_with_limits(problem: Problem, state: State, turns: Ints, choices: Choices, only_more: bool) -> int:
-    """The same with limits of risks, which are worked out unit by unit."""
-    from tacita.protect.suppress.wildcard_turns import settle
-
-    needed = np.array([need.members for need in problem.needs])
-    waiting = (unit for unit in map(int, turns) if state.asked[unit])
-    return sum(
-        settle(state, unit, *_choice(problem, state, unit, choices, only_more), needed, choices[1]) for unit in waiting
-    )
+    limited = problem.risk is not None and any(need.limits is not None for need in problem.needs)
+    changed, step = 0, 1 if limited else max(1, min(MOST_AT_ONCE, COMPARISONS // len(state.shown)))
+    for first in range(0, len(turns), step):
+        progress(first / len(turns), WORK)
+        if not limited:
+            changed += take_turns(state, turns[first : first + step], needed, k, *choices, only_more)
+        elif state.asked[turns[first]]:
+            unit = int(turns[first])
+            changed += settle(state, unit, *_choice(problem, state, unit, choices, only_more), needed, choices[1])
+    return changed
 
 
 def _choice(problem: Problem, state: State, unit: int, choices: Choices, only_more: bool) -> tuple[int, float]:
@@ -235,6 +210,5 @@ def _safe_with(problem: Problem, state: State, unit: int, sets: Ints) -> Bools:
 
     safe = np.ones(len(sets), dtype=bool)
     for need in problem.needs:
-        counts = counts_of(state, unit, sets, need.members, _factor(problem))
-        safe &= need.met(*counts, unit, problem.risk)
+        safe &= need.met(*counts_of(state, unit, sets, need.members), unit, problem.risk)
     return safe

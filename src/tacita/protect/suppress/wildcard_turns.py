@@ -28,7 +28,7 @@ class State(NamedTuple):
     """By unit: the keys that it shows."""
     records: Ints
     weights: Floats
-    """By unit; empty where no weights are asked for."""
+    """By unit; empty where there are none."""
     person: Ints
     """By unit: whose it is, in ascending order; empty where records count."""
     asked: Bools
@@ -37,18 +37,20 @@ class State(NamedTuple):
     """By unit: the cost of the dearest suppression that it tried in its last turn."""
     apart: Ints
     """By unit: the keys on which its values are not those of the unit that was compared last."""
+    factor: float
+    """By how much others with missing values count for a complete unit: 1 under the wildcard rule."""
 
     @classmethod
-    def of(cls, units: Units, shown: Ints, known: Ints, weights: Floats, asked: Bools, reach: Floats) -> State:
-        """Before any turn; `shown`, `asked` and `reach` are changed."""
-        columns = np.ascontiguousarray(units.codes.T)
-        return cls(columns, known, shown, units.records, weights, units.person, asked, reach, np.zeros_like(shown))
+    def of(cls, units: Units, shown: Ints, known: Ints, factor: float) -> State:
+        """Before any turn, with everybody asked; turns change `shown`."""
+        columns, size = np.ascontiguousarray(units.codes.T), len(shown)
+        whose = units.records, units.weights, units.person
+        asked, reach = np.ones(size, dtype=np.bool_), np.full(size, np.inf)
+        return cls(columns, known, shown, *whose, asked, reach, np.zeros_like(shown), factor)
 
 
 @compiled
-def take_turns(
-    state: State, turns: Ints, needed: Ints, k: Ints, sets: Ints, cost: Floats, factor: float, only_more: bool
-) -> int:
+def take_turns(state: State, turns: Ints, needed: Ints, k: Ints, sets: Ints, cost: Floats, only_more: bool) -> int:
     """Each unit in turn suppresses what is cheapest for itself, given what the others show; how many changed.
 
     `sets` of keys are tried in their order, the cheapest first. With `only_more` a safe unit stays as it is and an
@@ -61,13 +63,13 @@ def take_turns(
         known, now = state.known[unit], state.known[unit] & ~state.shown[unit]
         _compare(state, unit)
         for index in range(0 if len(state.person) else len(needed)):
-            _count(state, unit, needed[index], state.records, factor, counts[index])
-        chosen, safe_now = now, _meets(state, unit, now, counts, needed, k, factor)
+            _count(state, unit, needed[index], state.records, counts[index])
+        chosen, safe_now = now, _meets(state, unit, now, counts, needed, k)
         for missing in sets:
             if safe_now and (only_more or cost[missing] >= cost[now]):
                 break
             possible = missing & ~known == 0 and (not only_more or missing & now == now)
-            if possible and _meets(state, unit, missing, counts, needed, k, factor):
+            if possible and _meets(state, unit, missing, counts, needed, k):
                 chosen = missing
                 break
         reach = np.inf if chosen == now and not safe_now else cost[chosen]
@@ -106,11 +108,8 @@ def _compare(state: State, unit: int) -> None:
 
 
 @compiled
-def _count(state: State, unit: int, members: int, amounts: Ints | Floats, factor: float, counts: Floats) -> None:
-    """Fill in, by set of missing keys, all of `members`, what counts for a unit that was compared.
-
-    For a complete unit others with missing values count by the factor, 1 under the wildcard rule.
-    """
+def _count(state: State, unit: int, members: int, amounts: Ints | Floats, counts: Floats) -> None:
+    """Fill in, by set of missing keys, all of `members`, what counts for a unit that was compared."""
     mine, partly = state.known[unit] & members, 0.0
     counts[:] = 0.0
     for other in range(len(state.shown)):
@@ -124,24 +123,22 @@ def _count(state: State, unit: int, members: int, amounts: Ints | Floats, factor
                 if missing >> column & 1:
                     counts[missing] += counts[missing ^ (1 << column)]
     if mine == members:
-        counts[0] = nearest(counts[0] - partly + factor * partly)
+        counts[0] = nearest(counts[0] - partly + state.factor * partly)
 
 
 @compiled
-def _count_persons(
-    state: State, unit: int, missing: int, members: int, factor: float, enough: float
-) -> tuple[float, float]:
+def _count_persons(state: State, unit: int, missing: int, members: int, enough: float) -> tuple[float, float]:
     mine = state.known[unit] & ~missing & members
     whose = state.person, state.records, state.weights
-    return units_that_match(state.apart, state.shown, *whose, unit, mine, members, factor, enough)
+    return units_that_match(state.apart, state.shown, *whose, unit, mine, members, state.factor, enough)
 
 
 @compiled
-def _meets(state: State, unit: int, missing: int, counts: Floats, needed: Ints, k: Ints, factor: float) -> bool:
+def _meets(state: State, unit: int, missing: int, counts: Floats, needed: Ints, k: Ints) -> bool:
     """Whether a unit meets all requirements with some keys missing."""
     for index in range(len(needed)):
         if len(state.person):
-            count, _ = _count_persons(state, unit, missing, needed[index], factor, float(k[index]))
+            count, _ = _count_persons(state, unit, missing, needed[index], float(k[index]))
         else:
             count = counts[index, missing & needed[index]]
         if count < k[index]:
@@ -150,18 +147,18 @@ def _meets(state: State, unit: int, missing: int, counts: Floats, needed: Ints, 
 
 
 @compiled
-def counts_of(state: State, unit: int, sets: Ints, members: int, factor: float) -> tuple[Floats, Floats]:
+def counts_of(state: State, unit: int, sets: Ints, members: int) -> tuple[Floats, Floats]:
     """The records or persons, and the weight, that count for a unit on some keys, by set of missing keys."""
     f, weight = np.empty(len(sets)), np.empty(len(sets))
     _compare(state, unit)
     if len(state.person):
         for index in range(len(sets)):
-            f[index], weight[index] = _count_persons(state, unit, sets[index], members, factor, np.inf)
+            f[index], weight[index] = _count_persons(state, unit, sets[index], members, np.inf)
         return f, weight
     counts = np.empty(1 << len(state.columns))
-    _count(state, unit, members, state.records, factor, counts)
+    _count(state, unit, members, state.records, counts)
     f[:] = counts[sets & members]
     if len(state.weights):
-        _count(state, unit, members, state.weights, factor, counts)
+        _count(state, unit, members, state.weights, counts)
     weight[:] = counts[sets & members]
     return f, weight
