@@ -15,8 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import accuracy, measure, populations
+from benchmarks import accuracy, measure
 from benchmarks.accuracy import Case, Rows, Summary, column, summary
+from benchmarks.real_files import HELD_BACK, SOURCES, real_population
 
 PAGE = measure.ROOT / "docs" / "accuracy.md"
 BOTH = ("benedetti_franconi", "latent")
@@ -166,16 +167,16 @@ def record_figures(done: Done) -> Table:
 def real_files(done: Done) -> Table:
     """What the real files are: records, keys, and whether they were held back."""
     rows: Table = [("name", "what is in it", "records", "keys", "held back")]
-    for name, source in populations.SOURCES.items():
+    for name, source in SOURCES.items():
         if any(case.population == name for case in done):
-            size = len(populations.real_population(name).records)
-            held = "yes" if name in populations.HELD_BACK else ""
+            size = len(real_population(name).records)
+            held = "yes" if name in HELD_BACK else ""
             rows.append((name, source.what, f"{size:,}", ", ".join(source.keys), held))
     return rows
 
 
 def _real(held: bool, design: str) -> Callable[[Case], bool]:
-    names = [name for name in populations.SOURCES if (name in populations.HELD_BACK) == held]
+    names = [name for name in SOURCES if (name in HELD_BACK) == held]
     return lambda case: case.population in names and case.design == design
 
 

@@ -6,8 +6,9 @@ from itertools import product
 import numpy as np
 import polars as pl
 import pytest
-from benchmarks import accuracy, accuracy_page, populations
-from benchmarks.accuracy import Case, auc, compared, found_share, poisson_risk, summary
+from benchmarks import accuracy, accuracy_page, model_answers, populations, real_files
+from benchmarks.accuracy import Case, summary
+from benchmarks.model_answers import auc, compared, found_share, poisson_risk
 from benchmarks.populations import Population, Sample, simple_sample, true_count, unequal_sample
 from scipy.stats import poisson
 
@@ -95,7 +96,7 @@ def test_a_model_that_gives_up_is_named_and_the_others_go_on(monkeypatch):
     def gives_up(sample):
         raise ValueError("too small")
 
-    monkeypatch.setitem(accuracy.MODELS, "latent", gives_up)
+    monkeypatch.setitem(model_answers.MODELS, "latent", gives_up)
     rows = compared(sample_of(SHOWN, np.ones(5), WORKED_OUT), ["latent", "truth"])
     assert rows["latent"]["failed"] == "ValueError: too small"
     assert rows["latent"]["expected"] is None and rows["truth"]["expected"] > 3.0
@@ -148,9 +149,9 @@ def test_auc_and_found_share_by_hand():
 
 
 def test_half_of_the_real_populations_are_held_back_by_lot():
-    held = set(populations.HELD_BACK)
-    assert held < set(populations.SOURCES) and len(held) == len(populations.SOURCES) // 2
-    groups = {case.population: case.group for case in accuracy.cases(False) if case.population in populations.SOURCES}
+    held = set(real_files.HELD_BACK)
+    assert held < set(real_files.SOURCES) and len(held) == len(real_files.SOURCES) // 2
+    groups = {case.population: case.group for case in accuracy.cases(False) if case.population in real_files.SOURCES}
     assert all(("held back" in group) == (name in held) for name, group in groups.items())
 
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 
-from tacita import check
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.check import TacitaError
-from tacita.frame.mixed import as_texts, mixed_moments
-from tacita.frame.native import in_order, native_series
+from tacita.frame.native import from_native as from_native
+from tacita.frame.native import independent_copy as independent_copy
+from tacita.frame.native import of_columns
+from tacita.frame.native import of_kind as of_kind
+from tacita.frame.native import to_native as to_native
+from tacita.frame.native import with_categories as with_categories
 from tacita.frame.rebuild import rebuilt as rebuilt
 from tacita.frame.rebuild import used_categories as used_categories
 
@@ -31,101 +33,6 @@ class Coded(NamedTuple):
     values: tuple[Any, ...]
 
 
-def from_native(native: Any, mixed: list[str] | None = None) -> Frame:
-    """A Polars frame of any eager frame; the caller's frame is never changed.
-
-    To `mixed` go the names of columns that hold values of several types, and are columns of texts now.
-    """
-    noted: list[str] = [] if mixed is None else mixed
-    if isinstance(native, pl.LazyFrame):
-        raise TacitaError("data must be loaded; got a lazy frame, call .collect() on it first.")
-    if isinstance(native, pl.DataFrame):
-        objects = [as_texts(series, noted) for series in native if series.dtype == pl.Object]
-        return native.with_columns(objects) if objects else native
-    try:
-        door = nw.from_native(native, eager_only=True)
-    except TypeError:
-        kind = type(native).__name__
-        raise TacitaError(f"data must be a path or a pandas, Polars or Arrow table; got {kind}.") from None
-    except ValueError:
-        # Narwhals refuses duplicate column names before we can; its message is long.
-        check.unique_names("columns", [str(name) for name in native.columns])
-        raise TacitaError("the table could not be read; check its column names.") from None
-    columns = [str(name) for name in door.columns]
-    check.unique_names("columns", columns)
-    return _of_columns(
-        _series(name, door.get_column(given), noted) for name, given in zip(columns, door.columns, strict=True)
-    )
-
-
-def _of_columns(columns: Iterable[pl.Series]) -> Frame:
-    # Of a list of columns Polars would rename one without a name.
-    return pl.DataFrame({column.name: column for column in columns})
-
-
-def _series(name: str, column: Any, noted: list[str]) -> pl.Series:
-    moments = mixed_moments(column) if column.dtype == nw.Object else None
-    if moments is not None:
-        return pl.Series(name, moments, dtype=pl.String)
-    try:
-        series = pl.Series(name, column.to_arrow())
-    except Exception:
-        # One such column must not keep the others from being used; Arrow's message would quote a cell.
-        return as_texts(pl.Series(name, column.to_list(), dtype=pl.Object), noted)
-    if series.dtype == pl.Null:
-        return series.cast(pl.String)
-    if column.dtype == nw.Enum and series.dtype == pl.Categorical:
-        # Arrow forgets that a pandas categorical is ordered.
-        return series.cast(pl.Enum(column.dtype.categories))
-    return series.fill_nan(None) if series.dtype.is_float() else series
-
-
-def to_native(frame: Frame, native: Any, changed: Iterable[str], orders: Mapping[str, tuple[Any, ...]]) -> Any:
-    """The caller's kind of table with the changed columns replaced; index and untouched columns as they were.
-
-    Changed columns of pandas whose categories are in an order say so. What comes back shares no memory with `native`.
-    """
-    if native is None or isinstance(native, pl.DataFrame):
-        return frame
-    door = nw.from_native(native, eager_only=True)
-    given = {str(name): name for name in door.columns}
-    backend = door.implementation
-    categorical = {name for name in door.columns if door.schema[name] in (nw.Categorical, nw.Enum)}
-    fresh = []
-    for name in frame.columns:
-        if name in set(changed) or name not in given:
-            ordered = (
-                in_order(frame[name], orders.get(name, ())) if backend is nw.Implementation.PANDAS else frame[name]
-            )
-            series = native_series(ordered, backend, given.get(name) in categorical)
-            fresh.append(nw.from_native(series, series_only=True).alias(given.get(name, name)))
-    names = [nw.col(given.get(name, name)) for name in frame.columns]
-    return independent_copy(door.with_columns(*fresh).select(names).to_native())
-
-
-def with_categories(native: Any) -> list[str]:
-    """The columns of the caller's table that carry a list of categories, of texts or of numbers."""
-    if native is None or isinstance(native, pl.DataFrame):
-        return []
-    schema = nw.from_native(native, eager_only=True).schema
-    return [str(name) for name, kind in schema.items() if kind in (nw.Categorical, nw.Enum)]
-
-
-def independent_copy(native: Any) -> Any:
-    """A copy of a table that shares no memory with it: a column of pandas is a view of a block of columns."""
-    return native.copy() if nw.dependencies.is_pandas_dataframe(native) else native
-
-
-def of_kind(frame: Frame, native: Any) -> Any:
-    """A frame as the kind of table that the caller has, without index; None if there is no table of the caller."""
-    if native is None or isinstance(native, pl.DataFrame):
-        return None
-    backend = nw.from_native(native, eager_only=True).implementation
-    if backend is nw.Implementation.PANDAS:
-        return frame.to_pandas()
-    return frame.to_arrow() if backend is nw.Implementation.PYARROW else None
-
-
 def blanked(frame: Frame, cells: Mapping[str, Bools]) -> Frame:
     """A frame in which some cells are missing: by column, where."""
     # Columns themselves rather than their names, which Polars may read as patterns: `*` is every column.
@@ -137,7 +44,7 @@ def blanked(frame: Frame, cells: Mapping[str, Bools]) -> Frame:
 def without(frame: Frame, names: Iterable[str]) -> Frame:
     """A frame without some columns."""
     gone = set(names)
-    return _of_columns(frame[name] for name in frame.columns if name not in gone)
+    return of_columns(frame[name] for name in frame.columns if name not in gone)
 
 
 def is_categorical(frame: Frame, name: str) -> bool:
@@ -165,7 +72,7 @@ def _rounded(whole: pl.Series, floats: pl.Series) -> Bools:
 
 def table(columns: Mapping[str, Any]) -> Frame:
     """A frame of arrays and coded columns."""
-    return _of_columns(_column(name, values) for name, values in columns.items())
+    return of_columns(_column(name, values) for name, values in columns.items())
 
 
 def rows(kinds: Mapping[str, type], given: Sequence[Sequence[Any]]) -> Frame:

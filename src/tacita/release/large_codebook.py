@@ -10,9 +10,9 @@ import numpy as np
 from tacita import frame
 from tacita.data import Data, Variable
 from tacita.data.codebook import codebook
-from tacita.data.data import Condensed
 from tacita.data.description import Description, described
 from tacita.data.large_data import LargeData
+from tacita.data.stands_for import Condensed
 from tacita.engine import expressions
 from tacita.frame import files as frame_files
 from tacita.progress import Progress

@@ -15,10 +15,10 @@ import numpy as np
 from tacita.arrays import Bools, Codes, Ints
 from tacita.data import Data
 from tacita.protect.suppress.problem import Request, Requirement, bits
+from tacita.risk.release.reconstruction.attacks import files_of
 from tacita.risk.release.reconstruction.cells import protected_variables
 from tacita.risk.release.reconstruction.finer import beside_another_key, finer_columns, narrowing_columns
 from tacita.risk.release.reconstruction.order import ROWS
-from tacita.risk.release.reconstruction.reconstruction import files_of
 from tacita.scenario import Scenario
 
 

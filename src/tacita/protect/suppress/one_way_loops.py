@@ -172,7 +172,7 @@ def _slot(slots: Slots, words: Words, unit: int, mask: Words, values: Words) -> 
     slot = np.int64(mixed * _SPREAD >> np.uint64(32)) & last
     while slots[slot] >= 0 and not _alike(words, unit, mask, values, slots[slot]):
         slot = (slot + 1) & last
-    return slot
+    return int(slot)
 
 
 @compiled

@@ -9,12 +9,12 @@ import numpy as np
 from tacita.arrays import Bools, Ints
 from tacita.data import Data
 from tacita.progress import Progress, part
+from tacita.risk.release.reconstruction.attacks import attacked, files_of
 from tacita.risk.release.reconstruction.cells import protected_variables
 from tacita.risk.release.reconstruction.columns import column_leaks
 from tacita.risk.release.reconstruction.copies import copy_leaks
 from tacita.risk.release.reconstruction.housemates import housemate_leaks
 from tacita.risk.release.reconstruction.leak import Leak
-from tacita.risk.release.reconstruction.reconstruction import attacked, files_of
 from tacita.scenario import Scenario
 
 
