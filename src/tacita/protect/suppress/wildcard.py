@@ -18,7 +18,7 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.progress import Progress, halving, no_progress, part
 from tacita.protect.suppress.problem import WORK, HouseholdVariables, Problem
-from tacita.protect.suppress.recount import cells_to_restore, frequencies, safe_in_trials, unsafe_units
+from tacita.protect.suppress.recount import frequencies, unsafe_units
 from tacita.random import Draws
 
 # Numba loads when the first file is suppressed, not with the package.
@@ -98,39 +98,13 @@ def _one_order(problem: Problem, start: Bools, coverage: Floats, order: int, pro
 
 
 def _whole_households(problem: Problem, shared: HouseholdVariables, shown: Ints, progress: Progress) -> Ints:
-    """Suppress household variables for all members, repair what that breaks, show again what no member needs."""
+    """Suppress household variables for all members, and more where that makes others unsafe."""
     units, choices = problem.units, _choices(problem, 0)
     for number in count():
         shown = shared.spread(units.known, shown)
-        share = halving(progress, number)
-        changed = 0
-        if number < MOST_TURNS:
-            # Each member responds to what the households suppress, with keys of its own.
-            taking_turns = np.flatnonzero((units.known & ~shown & ~shared.bits != 0) & units.free)
-            own = choices[0][choices[0] & shared.bits == 0], choices[1]
-            state = _state_of(problem, shown, units.known & (shown | ~shared.bits))
-            changed = _one_round(problem, state, taking_turns, own, False, share)
         bad = np.flatnonzero(unsafe_units(problem, shown) & units.free)
-        # A member for whom no key of its own was enough has another turn, with all keys.
-        changed += _one_round(problem, _state_of(problem, shown), bad, choices, True, share)
-        if not changed:
-            before, try_more = shown, number < MOST_TURNS and not len(bad)
-            shown = _shown_to_households(problem, shared, shown) if try_more else shown
-            if shown is before:
-                break
-    return shown
-
-
-def _shown_to_households(problem: Problem, shared: HouseholdVariables, shown: Ints) -> Ints:
-    """What is shown when household variables are shown again that no member needs, whoever else does, one by one."""
-    rows = cells_to_restore(problem, shown)
-    for number in np.flatnonzero(safe_in_trials(problem, shown, rows)):
-        one = rows.trials(np.array([number]))
-        more = one.shows & ~shown[one.unit] & shared.bits
-        one = one._replace(shows=shown[one.unit] | more)
-        if more.any() and safe_in_trials(problem, shown, one)[0]:
-            shown = shown.copy()
-            shown[one.unit] = one.shows
+        if not _one_round(problem, _state_of(problem, shown), bad, choices, True, halving(progress, number)):
+            break
     return shown
 
 
@@ -151,12 +125,12 @@ def _choices(problem: Problem, order: int) -> Choices:
     return ordered[ordered & problem.fixed == 0], cost
 
 
-def _state_of(problem: Problem, shown: Ints, known: Ints | None = None) -> State:
-    """What all units show, and the keys that they may show; turns change `shown`."""
+def _state_of(problem: Problem, shown: Ints) -> State:
+    """What all units show; turns change it."""
     from tacita.protect.suppress.wildcard_turns import State
 
     factor = 1.0 if problem.rule.name == "wildcard" else float(problem.rule.factor or 0.0)
-    return State.of(problem.units, shown, problem.units.known if known is None else known, factor)
+    return State.of(problem.units, shown, problem.units.known, factor)
 
 
 def _one_round(
