@@ -185,7 +185,7 @@ def all_sets(members: int, fixed: int) -> Ints:
 def in_order(sets: Ints, members: int, costs: Sequence[float], variant: int = 0) -> Iterator[int]:
     """Sets of keys that can be shown, by the cost of those of `members` that are not.
 
-    Variants change the order of sets that cost the same, and of those that cost nearly the same.
+    Variants change the order of sets that cost the same.
     """
     cost = np.zeros(len(sets))
     for column in columns_of(members):
@@ -193,10 +193,6 @@ def in_order(sets: Ints, members: int, costs: Sequence[float], variant: int = 0)
     # Which order is tried is no secret: nothing is drawn that protects.
     draws, numbers = Draws(variant), np.arange(len(sets))
     tie = draws.uniform(numbers) if variant else numbers
-    if variant % 4 == 3:
-        # Less than any key costs: a set still comes after those that suppress less of the same keys.
-        least = min((costs[column] for column in columns_of(members)), default=0.0)
-        cost = cost + draws.uniform(numbers, 1) * least * (cost > 0)
     return (int(sets[index]) for index in np.lexsort((tie, cost)))
 
 
