@@ -36,8 +36,6 @@ COMPARISONS = 30_000_000
 """About so many pairs of units are worth comparing for further orders, and before progress is reported."""
 MOST_AT_ONCE = 2_000
 """So many units have their turn before progress is reported."""
-FIRST_SETS = 12
-"""So many sets of keys are tried first, then four times as many."""
 
 Choices = tuple[Ints, Floats]
 """Sets of keys that a unit could suppress, the cheapest first; and by set of keys its cost."""
@@ -167,14 +165,10 @@ def _choice(problem: Problem, state: State, unit: int, choices: Choices, only_mo
     sets = sets[sets & now == now] if only_more else sets
     if safe_now:
         sets = sets[: 0 if only_more else int(np.searchsorted(cost[sets], cost[now]))]
-    first, size = 0, FIRST_SETS
-    while first < len(sets):
-        some = sets[first : first + size]
-        safe = _safe_with(problem, state, unit, some)
-        if safe.any():
-            chosen = int(some[np.argmax(safe)])
-            return chosen, float(cost[chosen])
-        first, size = first + size, 4 * size
+    safe = _safe_with(problem, state, unit, sets)
+    if safe.any():
+        chosen = int(sets[np.argmax(safe)])
+        return chosen, float(cost[chosen])
     return now, float(cost[now]) if safe_now else np.inf
 
 
