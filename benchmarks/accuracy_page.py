@@ -17,6 +17,7 @@ import numpy as np
 
 from benchmarks import accuracy, measure
 from benchmarks.accuracy import Case, Rows, Summary, column, summary
+from benchmarks.model_answers import SHOWN
 from benchmarks.real_files import HELD_BACK, SOURCES, real_population
 
 PAGE = measure.ROOT / "docs" / "accuracy.md"
@@ -32,9 +33,7 @@ def kept(folder: Path) -> Done:
     done: Done = {}
     for case in accuracy.cases(False):
         by_model = {
-            name: json.loads(path.read_text())
-            for name in accuracy.SHOWN
-            if (path := _file(folder, case, name)).is_file()
+            name: json.loads(path.read_text()) for name in SHOWN if (path := _file(folder, case, name)).is_file()
         }
         if all(name in by_model for name in BOTH):
             seeds = sorted(set(by_model[USUAL]) & set(by_model[LATENT]), key=int)

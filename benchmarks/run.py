@@ -14,7 +14,19 @@ from importlib.metadata import version
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-HELPERS = ("__init__", "accuracy_page", "compare", "measure", "populations", "pycanon_time", "run", "side", "survey")
+HELPERS = (
+    "__init__",
+    "accuracy_page",
+    "compare",
+    "measure",
+    "model_answers",
+    "populations",
+    "pycanon_time",
+    "real_files",
+    "run",
+    "side",
+    "survey",
+)
 NAMES = sorted(file.stem for file in HERE.glob("*.py") if file.stem not in HELPERS)
 
 
