@@ -92,7 +92,7 @@ class Suppress(CellStep):
     ] = field(default=False, kw_only=True)
 
     selects_itself: ClassVar[bool] = True
-    version: ClassVar[int] = 6
+    version: ClassVar[int] = 7
 
     @property
     def adds_missing(self) -> bool:

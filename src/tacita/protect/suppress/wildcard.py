@@ -92,7 +92,7 @@ def _one_order(problem: Problem, start: Bools, coverage: Floats, order: int, pro
         now = blake2b(shown.tobytes(), digest_size=16).digest(), int(taking_turns.sum())
         circling |= number + 1 >= MOST_TURNS or now in seen
         seen.add(now)
-    return shown, not circling
+    return shown.astype(np.int64), not circling
 
 
 def _whole_households(problem: Problem, shared: HouseholdVariables, shown: Ints, progress: Progress) -> Ints:
@@ -101,8 +101,10 @@ def _whole_households(problem: Problem, shared: HouseholdVariables, shown: Ints,
     for number in count():
         shown = shared.spread(units.known, shown)
         bad = np.flatnonzero(unsafe_units(problem, shown) & units.free)
-        if not _one_round(problem, _state_of(problem, shown), bad, choices, True, halving(progress, number)):
+        state = _state_of(problem, shown)
+        if not _one_round(problem, state, bad, choices, True, halving(progress, number)):
             break
+        shown = state.shown.astype(np.int64)
     return shown
 
 

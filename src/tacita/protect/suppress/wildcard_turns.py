@@ -42,11 +42,12 @@ class State(NamedTuple):
 
     @classmethod
     def of(cls, units: Units, shown: Ints, known: Ints, factor: float) -> State:
-        """Before any turn, with everybody asked; turns change `shown`."""
-        columns, size = np.ascontiguousarray(units.codes.T), len(shown)
-        whose = units.records, units.weights, units.person
+        """Before any turn, with everybody asked."""
+        # Sets of keys in 32 bits: the loops over all units take twice as many at once.
+        columns, size = np.ascontiguousarray(units.codes.T.astype(np.int32)), len(shown)
+        sets, apart = (known.astype(np.int32), shown.astype(np.int32)), np.zeros(size, dtype=np.int32)
         asked, reach = np.ones(size, dtype=np.bool_), np.full(size, np.inf)
-        return cls(columns, known, shown, *whose, asked, reach, np.zeros_like(shown), factor)
+        return cls(columns, *sets, units.records, units.weights, units.person, asked, reach, apart, factor)
 
 
 @compiled
@@ -79,7 +80,7 @@ def take_turns(state: State, turns: Ints, needed: Ints, k: Ints, sets: Ints, cos
 
 @compiled
 def settle(state: State, unit: int, missing: int, reach: float, needed: Ints, cost: Floats) -> bool:
-    """Suppress some keys of a unit, and let those whom that concerns have another turn; whether it changed anything.
+    """Suppress keys of the unit compared last, and let those concerned have another turn; whether it changed anything.
 
     It concerns those for whom the unit counts, or did, with the keys missing that they tried.
     """
@@ -87,13 +88,11 @@ def settle(state: State, unit: int, missing: int, reach: float, needed: Ints, co
     state.reach[unit], state.asked[unit], state.shown[unit] = reach, False, after
     if before == after:
         return False
-    _compare(state, unit)
-    for other in range(len(state.shown)):
-        if other != unit and not state.asked[other]:
-            for members in needed:
-                apart = state.apart[other] & state.known[other] & members
-                nearer = min(cost[apart & before], cost[apart & after])
-                state.asked[other] |= nearer <= state.reach[other]
+    for members in needed:
+        for other in range(len(state.shown)):
+            apart, tried = state.apart[other] & state.known[other] & members, state.reach[other]
+            if cost[apart & before] <= tried or cost[apart & after] <= tried:
+                state.asked[other] = other != unit
     return True
 
 
@@ -102,9 +101,10 @@ def _compare(state: State, unit: int) -> None:
     """Note on which keys the values of units are not those of one."""
     state.apart[:] = 0
     for column in range(len(state.columns)):
-        values = state.columns[column]
+        values, bit = state.columns[column], np.int32(1 << column)
+        own = values[unit]
         for other in range(len(values)):
-            state.apart[other] |= (values[other] != values[unit]) << column
+            state.apart[other] |= bit if values[other] != own else np.int32(0)
 
 
 @compiled
@@ -113,16 +113,17 @@ def _count(state: State, unit: int, members: int, amounts: Ints | Floats, counts
     mine, partly = state.known[unit] & members, 0.0
     counts[:] = 0.0
     for other in range(len(state.shown)):
-        apart = state.apart[other] & state.shown[other] & mine
-        counts[apart] += amounts[other]
-        if apart == 0 and other != unit and state.shown[other] & members != members:
-            partly += amounts[other]
+        counts[state.apart[other] & state.shown[other] & mine] += amounts[other]
     for column in range(len(state.columns)):
         if mine >> column & 1:
             for missing in range(len(counts)):
                 if missing >> column & 1:
                     counts[missing] += counts[missing ^ (1 << column)]
-    if mine == members:
+    if mine == members and state.factor != 1.0:
+        for other in range(len(state.shown)):
+            shown = state.shown[other] & members
+            if state.apart[other] & shown == 0 and shown != members and other != unit:
+                partly += amounts[other]
         counts[0] = nearest(counts[0] - partly + state.factor * partly)
 
 
