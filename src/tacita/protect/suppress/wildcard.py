@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tacita.protect.suppress.wildcard_turns import State
 
 MOST_KEYS = 14
-"""There could be 3^q tables."""
+"""In its turn a unit has 2^q sets to choose from."""
 MOST_TURNS = 40
 """After so many rounds, or where they go in circles, cells are only suppressed, so that it ends."""
 MOST_ORDERS = 4
