@@ -16,34 +16,39 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 def counts_on(
     words: Words, mask: Words, shown: Ints, records: Ints, weights: Floats, members: int, wanted: Ints
 ) -> tuple[Ints, Floats]:
-    """For each wanted unit: the records, and the sum of weights, that show the same on a set of keys, and its own.
+    """For each wanted unit: the records, and the sum of weights, that show the same on a set of keys.
 
     `words` are the packed keys and `mask` the bits of the set in them; `members` is the set, `shown` the keys that each
-    unit shows. `weights` may be empty.
+    unit shows. A wanted unit need not show them itself: it is then not among those counted. `wanted` is in ascending
+    order; `weights` may be empty.
     """
     # What each group has on the set, side by side, so that comparing looks at one place in memory.
     values = np.empty((len(wanted), words.shape[1]), dtype=np.uint64)
     slots, group, groups = _grouped(words, mask, wanted, values)
-    shows = shown & members == members
+    shows = np.empty(len(words), dtype=np.bool_)
+    for unit in range(len(words)):
+        shows[unit] = shown[unit] & members == members
     total, sums = np.zeros(groups, dtype=np.int64), np.zeros(groups if len(weights) else 0)
-    itself = ~shows[wanted]
     for index in range(len(wanted)):
-        if not itself[index]:
-            total[group[index]] += records[wanted[index]]
+        unit = wanted[index]
+        if shows[unit]:
+            total[group[index]] += records[unit]
             if len(weights):
-                sums[group[index]] += weights[wanted[index]]
+                sums[group[index]] += weights[unit]
             # Counted: not to be looked up again.
-            shows[wanted[index]] = False
+            shows[unit] = False
     _add_up(words, mask, shows, slots, values, records, weights, total, sums)
-    f = total[group] + itself * records[wanted]
-    return f, sums[group] + itself * weights[wanted] if len(weights) else sums
+    return total[group], sums[group] if len(weights) else sums
 
 
 @compiled
 def check_on(
     words: Words, mask: Words, shown: Ints, records: Ints, members: int, wanted: Ints, kind: Ints, k: Ints, safe: Bools
 ) -> None:
-    """Unset `safe` for each wanted unit that would count fewer than the k of its kind on a set of keys; 0: any."""
+    """Unset `safe` for each wanted unit that would count fewer than the k of its kind on a set of keys.
+
+    A unit that does not show the set yet counts itself besides. Of a kind with k = 0 nothing is asked.
+    """
     asked, units = np.empty(len(wanted), dtype=np.int64), np.empty(len(wanted), dtype=np.int64)
     many = 0
     for index in range(len(wanted)):
@@ -53,7 +58,9 @@ def check_on(
         return
     counts, _ = counts_on(words, mask, shown, records, np.empty(0), members, units[:many])
     for row in range(many):
-        safe[asked[row]] = counts[row] >= k[kind[asked[row]]]
+        unit, index = units[row], asked[row]
+        itself = records[unit] * (shown[unit] & members != members)
+        safe[index] = counts[row] + itself >= k[kind[index]]
 
 
 @compiled
@@ -61,10 +68,13 @@ def groups_on(words: Words, mask: Words, shown: Ints, members: int, wanted: Ints
     """By unit the group of wanted ones whose values it shows on a set of keys, or -1; by wanted one its; how many."""
     values = np.empty((len(wanted), words.shape[1]), dtype=np.uint64)
     slots, group, groups = _grouped(words, mask, wanted, values)
-    found = np.full(len(words), -1, dtype=np.int32)
+    found, shift, last = np.full(len(words), -1, dtype=np.int32), _slot_shift(slots), len(slots) - 1
     for unit in range(len(words)):
         if shown[unit] & members == members:
-            found[unit] = slots[_slot(slots, words, unit, mask, values)]
+            slot = np.int64(_mixed(words, unit, mask) >> shift)
+            while slots[slot] >= 0 and not _alike(words, unit, mask, values, slots[slot]):
+                slot = (slot + 1) & last
+            found[unit] = slots[slot]
     return found, group, groups
 
 
@@ -128,10 +138,15 @@ def _grouped(words: Words, mask: Words, units: Ints, values: Words) -> tuple[Slo
     room = 16
     while room < 2 * len(units):
         room *= 2
-    slots, group, groups = np.full(room, -1, dtype=np.int32), np.empty(len(units), dtype=np.int32), 0
+    slots, last = np.full(room, -1, dtype=np.int32), room - 1
+    shift = _slot_shift(slots)
+    group = np.empty(len(units), dtype=np.int32)
+    groups = 0
     for index in range(len(units)):
         unit = units[index]
-        slot = _slot(slots, words, unit, mask, values)
+        slot = np.int64(_mixed(words, unit, mask) >> shift)
+        while slots[slot] >= 0 and not _alike(words, unit, mask, values, slots[slot]):
+            slot = (slot + 1) & last
         if slots[slot] < 0:
             slots[slot] = groups
             for word in range(words.shape[1]):
@@ -139,6 +154,15 @@ def _grouped(words: Words, mask: Words, units: Ints, values: Words) -> tuple[Slo
             groups += 1
         group[index] = slots[slot]
     return slots, group, groups
+
+
+@compiled
+def _slot_shift(slots: Slots) -> np.uint64:
+    """By how many bits a hash is shifted to the right to be a slot."""
+    bits = 0
+    while (1 << bits) < len(slots):
+        bits += 1
+    return np.uint64(64 - bits)
 
 
 @compiled
@@ -154,25 +178,26 @@ def _add_up(
     sums: Floats,
 ) -> None:
     """Add the records, and the weights, of rows that show a set of keys to the groups that have their values."""
+    shift, last = _slot_shift(slots), len(slots) - 1
     for row in range(len(shows)):
-        group = slots[_slot(slots, words, row, mask, values)] if shows[row] else -1
-        if group >= 0:
-            total[group] += records[row]
-            if len(weights):
-                sums[group] += weights[row]
+        if shows[row]:
+            slot = np.int64(_mixed(words, row, mask) >> shift)
+            while slots[slot] >= 0 and not _alike(words, row, mask, values, slots[slot]):
+                slot = (slot + 1) & last
+            if slots[slot] >= 0:
+                total[slots[slot]] += records[row]
+                if len(weights):
+                    sums[slots[slot]] += weights[row]
 
 
 @compiled
-def _slot(slots: Slots, words: Words, unit: int, mask: Words, values: Words) -> int:
-    """The slot of a unit's values on a set of keys in a hash table, or the free one where they would be."""
-    mixed, last = np.uint64(0), len(slots) - 1
+def _mixed(words: Words, unit: int, mask: Words) -> np.uint64:
+    """A hash of a unit's values on a set of keys: the upper bits depend on all of them."""
+    mixed = np.uint64(0)
     for word in range(words.shape[1]):
         mixed = (mixed ^ (words[unit, word] & mask[word])) * _SPREAD
         mixed ^= mixed >> np.uint64(29)
-    slot = np.int64(mixed * _SPREAD >> np.uint64(32)) & last
-    while slots[slot] >= 0 and not _alike(words, unit, mask, values, slots[slot]):
-        slot = (slot + 1) & last
-    return int(slot)
+    return mixed * _SPREAD
 
 
 @compiled

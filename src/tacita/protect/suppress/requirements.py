@@ -111,7 +111,7 @@ def demands_of(k_by_members: tuple[tuple[int, int], ...]) -> Demands:
     return Demands(k_by_members)
 
 
-def counted(units: Units, shown: Ints, members: int, wanted: Ints) -> tuple[Ints, Floats | Ints]:
+def counted(units: Units, shown: Ints, members: int, wanted: Ints) -> tuple[Ints, Floats]:
     """For each wanted unit, itself included: the records or persons, and weights, that show the same on some keys.
 
     Without weights the second is the same as the first.
@@ -124,9 +124,11 @@ def counted(units: Units, shown: Ints, members: int, wanted: Ints) -> tuple[Ints
     if len(units.person):
         group, of_wanted, groups = groups_on(units.words, mask, shown, members, wanted)
         f, weight = units_in_groups(group, units.person, records, weights, wanted, of_wanted, groups)
-    else:
-        f, weight = counts_on(units.words, mask, shown, records, weights, members, wanted)
-    return f, weight if len(weights) else f
+        return f, weight if len(weights) else f.astype(np.float64)
+    f, weight = counts_on(units.words, mask, shown, records, weights, members, wanted)
+    itself = shown[wanted] & members != members
+    f = f + records[wanted] * itself
+    return f, weight + weights[wanted] * itself if len(weights) else f.astype(np.float64)
 
 
 def enough(problem: Problem, shown: Ints, members: int, wanted: Ints, need: Requirement) -> Bools:
@@ -152,9 +154,8 @@ def meeting(problem: Problem, shown: Ints, wanted: Ints, would: Ints) -> Bools:
         if len(units.person):
             part = np.flatnonzero(safe & (k_by_pattern[pattern] > 0))
             safe[part] = counted(units, shown, members, wanted[part])[0] >= k_by_pattern[pattern[part]]
-        else:
-            mask = units.mask(members)
-            check_on(units.words, mask, shown, units.records, members, wanted, pattern, k_by_pattern, safe)
+            continue
+        check_on(units.words, units.mask(members), shown, units.records, members, wanted, pattern, k_by_pattern, safe)
     for need in problem.needs:
         if need.limits is not None:
             inside = would & need.members

@@ -18,7 +18,7 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.progress import Progress, halving, no_progress, part
 from tacita.protect.suppress.problem import WORK, HouseholdVariables, Problem
-from tacita.protect.suppress.recount import frequencies, unsafe_units
+from tacita.protect.suppress.recount import cells_to_restore, frequencies, safe_in_trials, unsafe_units
 from tacita.random import Draws
 
 # Numba loads when the first file is suppressed, not with the package.
@@ -76,7 +76,8 @@ def _coverage(problem: Problem) -> Floats:
 
 def _one_order(problem: Problem, start: Bools, coverage: Floats, order: int, progress: Progress) -> tuple[Ints, bool]:
     """What is shown in the end, and whether that was settled by everybody's own choice."""
-    state, choices, taking_turns = _state_of(problem, problem.units.known), _choices(problem, order), start.copy()
+    known = problem.units.known
+    state, choices, taking_turns = _state_of(problem, known, known), _choices(problem, order), start.copy()
     shown = state.shown
     # Those who lack most first: their missing values help others, who may then need none.
     numbers = np.arange(len(shown))
@@ -96,15 +97,39 @@ def _one_order(problem: Problem, start: Bools, coverage: Floats, order: int, pro
 
 
 def _whole_households(problem: Problem, shared: HouseholdVariables, shown: Ints, progress: Progress) -> Ints:
-    """Suppress household variables for all members, and more where that makes others unsafe."""
+    """Suppress household variables for all members, and repair what that breaks."""
     units, choices = problem.units, _choices(problem, 0)
+    own = choices[0][choices[0] & shared.bits == 0], choices[1]
     for number in count():
-        shown = shared.spread(units.known, shown)
+        shown, share, changed = shared.spread(units.known, shown), halving(progress, number), 0
+        if number < MOST_TURNS:
+            # Each member responds to what the households suppress, with keys of its own.
+            turns = np.flatnonzero((units.known & ~shown & ~shared.bits != 0) & units.free)
+            state = _state_of(problem, shown, units.known & (shown | ~shared.bits))
+            changed = _one_round(problem, state, turns, own, False, share)
+            shown = state.shown.astype(np.int64)
+        # A member for whom no key of its own was enough has another turn, with all keys.
         bad = np.flatnonzero(unsafe_units(problem, shown) & units.free)
-        state = _state_of(problem, shown)
-        if not _one_round(problem, state, bad, choices, True, halving(progress, number)):
-            break
-        shown = state.shown.astype(np.int64)
+        state = _state_of(problem, shown, units.known)
+        changed += _one_round(problem, state, bad, choices, True, share)
+        before, shown = shown, state.shown.astype(np.int64)
+        if not changed:
+            if number < MOST_TURNS and not len(bad):
+                shown = _shown_to_households(problem, shared, shown)
+            if np.array_equal(shown, before):
+                return shown
+
+
+def _shown_to_households(problem: Problem, shared: HouseholdVariables, shown: Ints) -> Ints:
+    """What is shown when household variables are shown again that no member needs, whoever else does, one by one."""
+    rows = cells_to_restore(problem, shown)
+    for number in np.flatnonzero(safe_in_trials(problem, shown, rows)):
+        one = rows.trials(np.array([number]))
+        more = one.shows & ~shown[one.unit] & shared.bits
+        one = one._replace(shows=shown[one.unit] | more)
+        if more.any() and safe_in_trials(problem, shown, one)[0]:
+            shown = shown.copy()
+            shown[one.unit] = one.shows
     return shown
 
 
@@ -125,12 +150,12 @@ def _choices(problem: Problem, order: int) -> Choices:
     return ordered[ordered & problem.fixed == 0], cost
 
 
-def _state_of(problem: Problem, shown: Ints) -> State:
-    """What all units show; turns change it."""
+def _state_of(problem: Problem, shown: Ints, known: Ints) -> State:
+    """What all units show, of the keys that they may show, before any turn."""
     from tacita.protect.suppress.wildcard_turns import State
 
     factor = 1.0 if problem.rule.name == "wildcard" else float(problem.rule.factor or 0.0)
-    return State.of(problem.units, shown, problem.units.known, factor)
+    return State.of(problem.units, shown, known, factor)
 
 
 def _one_round(

@@ -10,21 +10,24 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tacita.arrays import Bools, Codes, Floats, Ints
+from tacita.arrays import Bools, Floats, Ints
 from tacita.compiled import compiled
 from tacita.keys.unit_loops import nearest, units_that_match
 from tacita.protect.suppress.problem import Units
+
+Int32s = NDArray[np.int32]
 
 
 class State(NamedTuple):
     """What all units show; changed in place."""
 
-    columns: Codes
+    columns: Int32s
     """By key and unit: the values."""
-    known: Ints
+    known: Int32s
     """By unit: the keys that it may show."""
-    shown: Ints
+    shown: Int32s
     """By unit: the keys that it shows."""
     records: Ints
     weights: Floats
@@ -35,7 +38,7 @@ class State(NamedTuple):
     """By unit: whether others changed something that concerns it since its last turn."""
     reach: Floats
     """By unit: the cost of the dearest suppression that it tried in its last turn."""
-    apart: Ints
+    apart: Int32s
     """By unit: the keys on which its values are not those of the unit that was compared last."""
     factor: float
     """By how much others with missing values count for a complete unit: 1 under the wildcard rule."""
