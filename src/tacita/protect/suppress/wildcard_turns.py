@@ -7,7 +7,7 @@ parts: one pass for each key, not one for each set.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +17,18 @@ from tacita.compiled import compiled
 from tacita.keys.unit_loops import nearest, units_that_match
 from tacita.protect.suppress.problem import Units
 
-Int32s = NDArray[np.int32]
+Sets = NDArray[Any]
+"""Sets of keys in 32 bits: the loops over all units take twice as many at once."""
 
 
 class State(NamedTuple):
     """What all units show; changed in place."""
 
-    columns: Int32s
+    columns: Sets
     """By key and unit: the values."""
-    known: Int32s
+    known: Sets
     """By unit: the keys that it may show."""
-    shown: Int32s
+    shown: Sets
     """By unit: the keys that it shows."""
     records: Ints
     weights: Floats
@@ -38,7 +39,7 @@ class State(NamedTuple):
     """By unit: whether others changed something that concerns it since its last turn."""
     reach: Floats
     """By unit: the cost of the dearest suppression that it tried in its last turn."""
-    apart: Int32s
+    apart: Sets
     """By unit: the keys on which its values are not those of the unit that was compared last."""
     factor: float
     """By how much others with missing values count for a complete unit: 1 under the wildcard rule."""
@@ -46,7 +47,6 @@ class State(NamedTuple):
     @classmethod
     def of(cls, units: Units, shown: Ints, known: Ints, factor: float) -> State:
         """Before any turn, with everybody asked."""
-        # Sets of keys in 32 bits: the loops over all units take twice as many at once.
         columns, size = np.ascontiguousarray(units.codes.T.astype(np.int32)), len(shown)
         sets, apart = (known.astype(np.int32), shown.astype(np.int32)), np.zeros(size, dtype=np.int32)
         asked, reach = np.ones(size, dtype=np.bool_), np.full(size, np.inf)
