@@ -117,7 +117,8 @@ def _whole_households(problem: Problem, shared: HouseholdVariables, shown: Ints,
             if number < MOST_TURNS and not len(bad):
                 shown = _shown_to_households(problem, shared, shown)
             if np.array_equal(shown, before):
-                return shown
+                break
+    return shown
 
 
 def _shown_to_households(problem: Problem, shared: HouseholdVariables, shown: Ints) -> Ints:
