@@ -9,7 +9,6 @@ import numpy as np
 from tacita import frame
 from tacita.data import Data
 from tacita.data.stands_for import OriginalWeights
-from tacita.distance.truth import same_unit
 from tacita.keys.source import WEIGHT_BITS, as_float
 from tacita.scenario import Scenario
 
@@ -41,6 +40,8 @@ def with_original_sums(data: Data, original: Data, scenario: Scenario) -> Data:
     if name is None or own is None or before is None or before.weights is None or own.weights is None:
         return data
     assert own.squares is not None and before.squares is not None
+    from tacita.distance.truth import same_unit  # loads Numba
+
     place = same_unit(original, data, None)
     known = place >= 0
     weights, squares = own.weights.copy(), own.squares.copy()
