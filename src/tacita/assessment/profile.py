@@ -174,7 +174,7 @@ class RiskProfile(Result):
         listed = (*found, *(verdict for own in further.values() for verdict in own), *self.not_measured)
         if not self.sets and not attacks:
             listed = (*not_judged(limits, listed), *listed)
-        elif not any(find(name).for_numeric_keys for name, own in further.items() if own):
+        elif self.scenario.numeric_keys and not any(find(name).for_numeric_keys for name in further if further[name]):
             listed = (*listed, *not_judged_beside(self.scenario.numeric_keys, listed, limits))
         # A limit that every file keeps is no limit: it makes nothing safe.
         listed = tuple(verdict for verdict in listed if not is_void(verdict, limits, self.size))
