@@ -99,6 +99,8 @@ def add_step(page: Any, kind: str, way: str, variables: tuple[str, ...], fields:
         settle(page)
     for name in variables:
         page.click(f"fieldset:has(legend:text('variables')) .chip:has(input[value='{name}'])")
+    # What few need stands behind a fold.
+    page.evaluate("document.querySelectorAll('form[data-act=add_step] details').forEach(each => each.open = true)")
     for name, value in fields.items():
         field = page.locator(f"form[data-act=add_step] [name={name}]")
         (field.select_option if field.evaluate("each => each.tagName") == "SELECT" else field.fill)(value)
