@@ -123,8 +123,8 @@ def header(desk: Desk) -> Tag | None:
         _figure(each, _at(first, place) if steps else None, _at(last, place) if len(steps) > 1 else None)
         for place, each in enumerate(now.figures)
     ]
-    said = in_words(now.why) or "every limit of the policy is kept"
-    why = tags.span(said, class_="why", title=said)
+    words = in_words(now.why) or "every limit of the policy is kept"
+    why = tags.span(words, class_="why", title=words)
     return tags.div(
         tags.div(parts.verdict_word(now.verdict), why, class_="verdict"), tags.dl(*shown), class_="standing"
     )

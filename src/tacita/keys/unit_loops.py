@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.arrays import Floats, Ints
+from tacita.arrays import Floats, Ints, Words
 from tacita.compiled import compiled
 
 Groups = NDArray[np.int32]
@@ -49,7 +49,8 @@ def units_in_groups(
 
 @compiled
 def units_that_match(
-    apart: Ints,
+    words: Words,
+    masks: Words,
     shown: Ints,
     unit: Ints,
     records: Ints,
@@ -62,13 +63,16 @@ def units_that_match(
 ) -> tuple[float, float]:
     """The units, and the sum of their weights, that agree with a row which shows `mine`, wherever both show a value.
 
-    For a row that shows all `members` others with missing values count by the factor. `apart` are by row, as bits, the
-    keys on which it has another value. The count goes no further than to `enough` units.
+    For a row that shows all `members` others with missing values count by the factor. `words` are packed keys, `masks`
+    by set of keys the bits that hold it. The count goes no further than to `enough` units.
     """
     total, total_weight, most, own_records, own_weight = 0.0, 0.0, 0.0, 0.0, 0.0
     for other in range(len(unit)):
+        alike = True
+        for word in range(words.shape[1]):
+            alike &= (words[other, word] ^ words[row, word]) & masks[mine & shown[other], word] == 0
         part = factor if mine == members and shown[other] & members != members and other != row else 1.0
-        if (apart[other] & mine & shown[other] == 0 or other == row) and part > 0.0:
+        if (alike or other == row) and part > 0.0:
             most = max(most, part)
             own_records += records[other]
             own_weight += weights[other] if len(weights) else records[other]
@@ -78,11 +82,6 @@ def units_that_match(
             most, own_records, own_weight = 0.0, 0.0, 0.0
             if total >= enough:
                 break
-    return nearest(total), total_weight
-
-
-@compiled
-def nearest(total: float) -> float:
-    """A whole number without the rounding of a sum: ten times 0.3 is 3 and not less (`tacita.keys.matching`)."""
-    whole = np.rint(total)
-    return whole if abs(total - whole) <= 1e-13 * total else total
+    # Ten times 0.3 is 3 and not 3 less rounding (`tacita.keys.matching`).
+    nearest = np.rint(total)
+    return nearest if abs(total - nearest) <= 1e-13 * total else total, total_weight

@@ -276,8 +276,8 @@ def test_households_are_brought_to_their_limit_in_a_few_rounds(monkeypatch: pyte
     keys = ["region", "sex", "age", "citizenship", "status"]
     who = tc.Scenario(keys=keys, weight="weight", household="household")
     rounds = []
-    solved = local_suppression._solved
-    monkeypatch.setattr(local_suppression, "_solved", lambda *given: rounds.append(1) or solved(*given))
+    searched = local_suppression._searched
+    monkeypatch.setattr(local_suppression, "_searched", lambda *given: rounds.append(1) or searched(*given))
     for limit in (0.1, 0.03):
         policy = tc.Policy(k=None, risk=None, rate=None, household_risk=limit, given_back=None)
         plan = tc.Plan([tc.Recode("age", width=10), tc.Suppress(household_risk=limit, closed=False)])

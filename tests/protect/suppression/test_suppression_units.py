@@ -12,11 +12,11 @@ from suppression_problems import RULES, codes_of, drawn, files, released, suppre
 
 import tacita as tc
 from tacita.check import TacitaError
+from tacita.protect.suppress import wildcard_tables as loops
 from tacita.protect.suppress.local_suppression import suppress as solve
 from tacita.protect.suppress.problem import Request, suppressed, units_of
 from tacita.protect.suppress.recount import Rows, counts_in_trials, frequencies
 from tacita.protect.suppress.requirements import counted
-from tacita.protect.suppress.wildcard_turns import State, counts_of
 from tacita.scenario import MissingRule, Scenario
 
 HELPFUL = [rule for rule in RULES if rule not in ("one_way", "own_category")]
@@ -168,9 +168,12 @@ def test_kernels_count_persons(rule: str, data: st.DataObject, whose: list[int],
         assert counted(units, shown, inside, np.array([wanted]))[0][0] == f[wanted]
     if rule in HELPFUL:
         factor = 1.0 if rule == "wildcard" else float(parsed.factor or 0.0)
-        state = State.of(units, shown, units.known, factor)
-        (found,), (sums,) = counts_of(state, wanted, np.array([blanks]), members)
-        np.testing.assert_allclose([found, sums], [f[wanted], total[wanted]], rtol=1e-12)
+        state = np.ones(size, dtype=bool), np.full(size, np.inf)
+        tables = loops.tables_of(units, shown, units.known, units.weights, *state, loops.fewest_slots(units))
+        counts = loops.counted(tables, wanted, blanks, members, factor, np.inf)
+        np.testing.assert_allclose(counts, [f[wanted], total[wanted]], rtol=1e-12)
+        for k in (1.0, 2.0, 3.0):
+            assert (loops.counted(tables, wanted, blanks, members, factor, k)[0] >= k) == (f[wanted] >= k)
 
 
 def panel(seed: int, size: int = 120) -> pl.DataFrame:

@@ -17,16 +17,16 @@ import numpy as np
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.progress import Progress, halving, no_progress, part
-from tacita.protect.suppress.problem import WORK, HouseholdVariables, Problem
+from tacita.protect.suppress.problem import NO_WEIGHTS, WORK, HouseholdVariables, Problem
 from tacita.protect.suppress.recount import cells_to_restore, frequencies, safe_in_trials, unsafe_units
 from tacita.random import Draws
 
 # Numba loads when the first file is suppressed, not with the package.
 if TYPE_CHECKING:
-    from tacita.protect.suppress.wildcard_turns import State
+    from tacita.protect.suppress.wildcard_tables import Tables
 
 MOST_KEYS = 14
-"""In its turn a unit has 2^q sets to choose from."""
+"""There could be 3^q tables."""
 MOST_TURNS = 40
 """After so many rounds, or where they go in circles, cells are only suppressed, so that it ends."""
 MOST_ORDERS = 4
@@ -36,6 +36,8 @@ COMPARISONS = 30_000_000
 """About so many pairs of units are worth comparing for further orders, and before progress is reported."""
 MOST_AT_ONCE = 2_000
 """So many units have their turn before progress is reported."""
+FIRST_SETS = 12
+"""So many sets of keys are tried first, then four times as many."""
 
 Choices = tuple[Ints, Floats]
 """Sets of keys that a unit could suppress, the cheapest first; and by set of keys its cost."""
@@ -76,47 +78,46 @@ def _coverage(problem: Problem) -> Floats:
 
 def _one_order(problem: Problem, start: Bools, coverage: Floats, order: int, progress: Progress) -> tuple[Ints, bool]:
     """What is shown in the end, and whether that was settled by everybody's own choice."""
-    known = problem.units.known
-    state, choices, taking_turns = _state_of(problem, known, known), _choices(problem, order), start.copy()
-    shown = state.shown
+    shown = problem.units.known
+    taking_turns = start.copy()
+    choices, pending = _choices(problem, order), (np.ones(len(shown), dtype=bool), np.full(len(shown), np.inf))
     # Those who lack most first: their missing values help others, who may then need none.
     numbers = np.arange(len(shown))
     turn_order = np.lexsort((Draws(order).uniform(numbers) if order else numbers, coverage))
     circling, seen = False, set()
     for number in count():
         turns = turn_order[taking_turns[turn_order]]
-        changed = _one_round(problem, state, turns, choices, circling, halving(progress, number))
+        changed = _one_round(problem, shown, turns, choices, circling, pending, halving(progress, number))
         new = unsafe_units(problem, shown) & problem.units.free & ~taking_turns
         taking_turns |= new
         if not changed and not new.any():
             break
-        now = blake2b(shown.tobytes(), digest_size=16).digest(), int(taking_turns.sum())
-        circling |= number + 1 >= MOST_TURNS or now in seen
-        seen.add(now)
-    return shown.astype(np.int64), not circling
+        state = blake2b(shown.tobytes(), digest_size=16).digest(), int(taking_turns.sum())
+        circling |= number + 1 >= MOST_TURNS or state in seen
+        seen.add(state)
+    return shown, not circling
 
 
 def _whole_households(problem: Problem, shared: HouseholdVariables, shown: Ints, progress: Progress) -> Ints:
-    """Suppress household variables for all members, and repair what that breaks."""
+    """Suppress household variables for all members, repair what that breaks, show again what no member needs."""
     units, choices = problem.units, _choices(problem, 0)
-    own = choices[0][choices[0] & shared.bits == 0], choices[1]
     for number in count():
-        shown, share, changed = shared.spread(units.known, shown), halving(progress, number), 0
+        everybody = np.ones(len(shown), dtype=bool), np.full(len(shown), np.inf)
+        shown = shared.spread(units.known, shown)
+        share = halving(progress, number)
+        changed = 0
         if number < MOST_TURNS:
             # Each member responds to what the households suppress, with keys of its own.
-            turns = np.flatnonzero((units.known & ~shown & ~shared.bits != 0) & units.free)
-            state = _state_of(problem, shown, units.known & (shown | ~shared.bits))
-            changed = _one_round(problem, state, turns, own, False, share)
-            shown = state.shown.astype(np.int64)
-        # A member for whom no key of its own was enough has another turn, with all keys.
+            taking_turns = np.flatnonzero((units.known & ~shown & ~shared.bits != 0) & units.free)
+            changed = _one_round(problem, shown, taking_turns, choices, False, everybody, share, given=shared.bits)
         bad = np.flatnonzero(unsafe_units(problem, shown) & units.free)
-        state = _state_of(problem, shown, units.known)
-        changed += _one_round(problem, state, bad, choices, True, share)
-        before, shown = shown, state.shown.astype(np.int64)
+        # A member for whom no key of its own was enough has another turn, with all keys.
+        everybody[0][bad] = True
+        changed += _one_round(problem, shown, bad, choices, True, everybody, share)
         if not changed:
-            if number < MOST_TURNS and not len(bad):
-                shown = _shown_to_households(problem, shared, shown)
-            if np.array_equal(shown, before):
+            before, try_more = shown, number < MOST_TURNS and not len(bad)
+            shown = _shown_to_households(problem, shared, shown) if try_more else shown
+            if shown is before:
                 break
     return shown
 
@@ -151,60 +152,114 @@ def _choices(problem: Problem, order: int) -> Choices:
     return ordered[ordered & problem.fixed == 0], cost
 
 
-def _state_of(problem: Problem, shown: Ints, known: Ints) -> State:
-    """What all units show, of the keys that they may show, before any turn."""
-    from tacita.protect.suppress.wildcard_turns import State
-
-    factor = 1.0 if problem.rule.name == "wildcard" else float(problem.rule.factor or 0.0)
-    return State.of(problem.units, shown, known, factor)
-
-
 def _one_round(
-    problem: Problem, state: State, turns: Ints, choices: Choices, only_more: bool, progress: Progress
+    problem: Problem,
+    shown: Ints,
+    turns: Ints,
+    choices: Choices,
+    only_more: bool,
+    pending: tuple[Bools, Floats],
+    progress: Progress,
+    given: int = 0,
 ) -> int:
-    """Every unit of `turns` that others changed something for has its turn; how many changed.
+    """Every unit of `turns` has its turn; `shown` is changed, and how many changed is returned.
 
-    Limits of risk are worked out unit by unit.
+    `pending` is who has a turn at all, as others changed something that concerns it, and the cost of the dearest
+    suppression that mattered to it before. Missing keys of `given` stay as they are.
     """
-    from tacita.protect.suppress.wildcard_turns import settle, take_turns
+    from tacita.protect.suppress import wildcard_tables
 
-    needed = np.array([need.members for need in problem.needs], dtype=np.int64)
-    k = np.array([need.k for need in problem.needs], dtype=np.int64)
+    units = problem.units
+    known = units.known & (shown | ~given)
     limited = problem.risk is not None and any(need.limits is not None for need in problem.needs)
-    changed, step = 0, 1 if limited else max(1, min(MOST_AT_ONCE, COMPARISONS // len(state.shown)))
-    for first in range(0, len(turns), step):
-        progress(first / len(turns), WORK)
-        if not limited:
-            changed += take_turns(state, turns[first : first + step], needed, k, *choices, only_more)
-        elif state.asked[turns[first]]:
-            unit = int(turns[first])
-            changed += settle(state, unit, *_choice(problem, state, unit, choices, only_more), needed, choices[1])
+    weights = units.weights if limited else NO_WEIGHTS
+    turns_of = _turns_with_limits if limited else _turns
+    choices = choices[0][choices[0] & given == 0], choices[1]
+    done, changed, slots = 0, 0, wildcard_tables.fewest_slots(units)
+    while done < len(turns):
+        tables = wildcard_tables.tables_of(units, shown, known, weights, *pending, slots)
+        share = part(progress, done / len(turns), 1.0)
+        taken, more = turns_of(problem, tables, turns[done:], choices, only_more, share)
+        done, changed = done + taken, changed + more
+        # Tables that are full are emptied, or larger ones taken.
+        slots = min(2 * slots, wildcard_tables.SLOTS)
     return changed
 
 
-def _choice(problem: Problem, state: State, unit: int, choices: Choices, only_more: bool) -> tuple[int, float]:
-    """What is cheapest for a unit to suppress, given what the others show.
+def _factor(problem: Problem) -> float:
+    """By how much a complete record counts others that match it through missing values."""
+    return 1.0 if problem.rule.name == "wildcard" else float(problem.rule.factor or 0.0)
+
+
+def _turns(
+    problem: Problem, tables: Tables, turns: Ints, choices: Choices, only_more: bool, progress: Progress
+) -> tuple[int, int]:
+    """How many units had their turn before the tables were full, and how many changed."""
+    from tacita.protect.suppress.wildcard_turns import take_turns
+
+    needed = np.array([need.members for need in problem.needs], dtype=np.int64)
+    k = np.array([need.k for need in problem.needs], dtype=np.int64)
+    changed, step = 0, max(1, min(MOST_AT_ONCE, COMPARISONS // len(tables.shown)))
+    for first in range(0, len(turns), step):
+        progress(first / len(turns), WORK)
+        some = turns[first : first + step]
+        done, more = take_turns(tables, some, needed, k, *choices, _factor(problem), only_more)
+        changed += more
+        if done < len(some):
+            return first + done, changed
+    return len(turns), changed
+
+
+def _turns_with_limits(
+    problem: Problem, tables: Tables, turns: Ints, choices: Choices, only_more: bool, progress: Progress
+) -> tuple[int, int]:
+    """The same with limits of risks, which are worked out unit by unit."""
+    from tacita.protect.suppress.wildcard_turns import settle
+
+    needed = np.array([need.members for need in problem.needs])
+    changed = 0
+    for number, unit in enumerate(map(int, turns)):
+        progress(number / len(turns), WORK)
+        if not tables.asked[unit]:
+            continue
+        chosen = _choice(problem, tables, unit, choices, only_more)
+        if chosen is None:
+            return number, changed
+        changed += settle(tables, unit, *chosen, needed, choices[1])
+    return len(turns), changed
+
+
+def _choice(problem: Problem, tables: Tables, unit: int, choices: Choices, only_more: bool) -> tuple[int, float] | None:
+    """What is cheapest for a unit to suppress, given what the others show; None if the tables are full.
 
     And the cost of the dearest suppression that mattered, infinite where nothing was enough.
     """
-    (sets, cost), now = choices, int(state.known[unit] & ~state.shown[unit])
-    safe_now = bool(_safe_with(problem, state, unit, np.array([now]))[0])
-    sets = sets[sets & ~state.known[unit] == 0]
+    (sets, cost), now = choices, int(tables.known[unit] & ~tables.shown[unit])
+    safe = _safe_with(problem, tables, unit, np.array([now]))
+    safe_now = safe is not None and bool(safe[0])
+    sets = sets[sets & ~tables.known[unit] == 0]
     sets = sets[sets & now == now] if only_more else sets
     if safe_now:
         sets = sets[: 0 if only_more else int(np.searchsorted(cost[sets], cost[now]))]
-    safe = _safe_with(problem, state, unit, sets)
-    if safe.any():
-        chosen = int(sets[np.argmax(safe)])
-        return chosen, float(cost[chosen])
-    return now, float(cost[now]) if safe_now else np.inf
+    first, size = 0, FIRST_SETS
+    while first < len(sets) and safe is not None:
+        some = sets[first : first + size]
+        safe = _safe_with(problem, tables, unit, some)
+        if safe is not None and safe.any():
+            chosen = int(some[np.argmax(safe)])
+            return chosen, float(cost[chosen])
+        first, size = first + size, 4 * size
+    return None if safe is None else (now, float(cost[now]) if safe_now else np.inf)
 
 
-def _safe_with(problem: Problem, state: State, unit: int, sets: Ints) -> Bools:
-    """By set of missing keys whether a unit is safe with it."""
+def _safe_with(problem: Problem, tables: Tables, unit: int, sets: Ints) -> Bools | None:
+    """By set of missing keys whether a unit is safe with it; None if the tables are full."""
     from tacita.protect.suppress.wildcard_turns import counts_of
 
     safe = np.ones(len(sets), dtype=bool)
     for need in problem.needs:
-        safe &= need.met(*counts_of(state, unit, sets, need.members), unit, problem.risk)
+        f, weight = counts_of(tables, unit, sets, need.members, _factor(problem))
+        if (f < 0.0).any():
+            return None
+        safe &= need.met(f, weight, unit, problem.risk)
     return safe

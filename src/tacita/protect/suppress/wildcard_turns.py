@@ -1,168 +1,173 @@
-"""Compiled turns: each unit suppresses what is cheapest for itself, and those whom that concerns get another turn.
-
-A missing value matches any value here, so another unit counts for one if the keys on which both show different values
-are missing. One pass puts every unit down under those keys; the count of a set of missing keys is the sum over its
-parts: one pass for each key, not one for each set.
-"""
+"""Compiled turns: each unit suppresses what is cheapest for itself, and those whom that concerns get another turn."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from tacita.arrays import Bools, Floats, Ints
+from tacita.arrays import Floats, Ints
 from tacita.compiled import compiled
-from tacita.keys.unit_loops import nearest, units_that_match
-from tacita.protect.suppress.problem import Units
+from tacita.protect.suppress.wildcard_tables import CHANGES, FULL, PATTERNS, Tables, counted, full, show
 
-Sets = NDArray[Any]
-"""Sets of keys in 32 bits: the loops over all units take twice as many at once."""
-
-
-class State(NamedTuple):
-    """What all units show; changed in place."""
-
-    columns: Sets
-    """By key and unit: the values."""
-    known: Sets
-    """By unit: the keys that it may show."""
-    shown: Sets
-    """By unit: the keys that it shows."""
-    records: Ints
-    weights: Floats
-    """By unit; empty where there are none."""
-    person: Ints
-    """By unit: whose it is, in ascending order; empty where records count."""
-    asked: Bools
-    """By unit: whether others changed something that concerns it since its last turn."""
-    reach: Floats
-    """By unit: the cost of the dearest suppression that it tried in its last turn."""
-    apart: Sets
-    """By unit: the keys on which its values are not those of the unit that was compared last."""
-    factor: float
-    """By how much others with missing values count for a complete unit: 1 under the wildcard rule."""
-
-    @classmethod
-    def of(cls, units: Units, shown: Ints, known: Ints, factor: float) -> State:
-        """Before any turn, with everybody asked."""
-        columns, size = np.ascontiguousarray(units.codes.T.astype(np.int32)), len(shown)
-        sets, apart = (known.astype(np.int32), shown.astype(np.int32)), np.zeros(size, dtype=np.int32)
-        asked, reach = np.ones(size, dtype=np.bool_), np.full(size, np.inf)
-        return cls(columns, *sets, units.records, units.weights, units.person, asked, reach, apart, factor)
+MOST_CHANGES = 200
+"""After so many changes everybody gets another turn."""
+MOST_NEEDS = 4
+"""Of more requirements nobody works out whom a change concerns."""
 
 
 @compiled
-def take_turns(state: State, turns: Ints, needed: Ints, k: Ints, sets: Ints, cost: Floats, only_more: bool) -> int:
-    """Each unit in turn suppresses what is cheapest for itself, given what the others show; how many changed.
+def take_turns(
+    tables: Tables, turns: Ints, needed: Ints, k: Ints, sets: Ints, cost: Floats, factor: float, only_more: bool
+) -> tuple[int, int]:
+    """Each unit in turn suppresses what is cheapest for itself, given what the others show; how many had their turn.
 
-    `sets` of keys are tried in their order, the cheapest first. With `only_more` a safe unit stays as it is and an
-    unsafe one suppresses more.
+    And how many changed. `sets` of keys are tried in their order, the cheapest first. Not all have had their turn where
+    the tables are full. With `only_more` a safe unit stays as it is and an unsafe one suppresses more.
     """
-    changed, counts = 0, np.empty((len(needed), len(cost)))
-    for unit in turns:
-        if not state.asked[unit]:
+    changed, counts = 0, np.empty((len(needed), len(tables.first)))
+    for turn in range(len(turns)):
+        unit = turns[turn]
+        if not tables.asked[unit]:
             continue
-        known, now = state.known[unit], state.known[unit] & ~state.shown[unit]
-        _compare(state, unit)
-        for index in range(0 if len(state.person) else len(needed)):
-            _count(state, unit, needed[index], state.records, counts[index])
-        chosen, safe_now = now, _meets(state, unit, now, counts, needed, k)
+        known, now = tables.known[unit], tables.known[unit] & ~tables.shown[unit]
+        chosen = now
+        safe = safe_now = _meets(tables, unit, now, needed, k, factor)
+        tried, all_known = 0, False
         for missing in sets:
-            if safe_now and (only_more or cost[missing] >= cost[now]):
+            if safe_now < 0.0 or (safe_now == 1.0 and (only_more or cost[missing] >= cost[now])):
                 break
-            possible = missing & ~known == 0 and (not only_more or missing & now == now)
-            if possible and _meets(state, unit, missing, counts, needed, k):
+            if missing & ~known or (only_more and missing & now != now):
+                continue
+            tried += 1
+            if not all_known and tried * tables.numbers[PATTERNS] > _work_of_all(tables) and not len(tables.person):
+                for index in range(len(needed)):
+                    all_counts(tables, unit, needed[index], counts[index])
+                all_known = True
+            if all_known and (factor == 1.0 or _is_partly_missing(known & missing, needed)):
+                safe = _meets_known(counts, missing, needed, k)
+            else:
+                safe = _meets(tables, unit, missing, needed, k, factor)
+            if safe == 1.0:
                 chosen = missing
+            if safe != 0.0:
                 break
-        reach = np.inf if chosen == now and not safe_now else cost[chosen]
-        changed += settle(state, unit, chosen, reach, needed, cost)
-    return changed
+        if safe == FULL or full(tables):
+            return turn, changed
+        never_safe = safe_now == 0.0 and chosen == now
+        changed += settle(tables, unit, chosen, np.inf if never_safe else cost[chosen], needed, cost)
+    return len(turns), changed
 
 
 @compiled
-def settle(state: State, unit: int, missing: int, reach: float, needed: Ints, cost: Floats) -> bool:
-    """Suppress keys of the unit compared last, and let those concerned have another turn; whether it changed anything.
-
-    It concerns those for whom the unit counts, or did, with the keys missing that they tried.
-    """
-    before, after = state.shown[unit], state.known[unit] & ~missing
-    state.reach[unit], state.asked[unit], state.shown[unit] = reach, False, after
+def settle(tables: Tables, unit: int, missing: int, reach: float, needed: Ints, cost: Floats) -> bool:
+    """Suppress some keys of a unit, and let those whom that concerns have another turn; whether it changed anything."""
+    before, after = tables.shown[unit], tables.known[unit] & ~missing
+    tables.reach[unit] = reach
+    tables.asked[unit] = tables.numbers[CHANGES] > MOST_CHANGES
     if before == after:
         return False
-    for members in needed:
-        for other in range(len(state.shown)):
-            apart, tried = state.apart[other] & state.known[other] & members, state.reach[other]
-            if cost[apart & before] <= tried or cost[apart & after] <= tried:
-                state.asked[other] = other != unit
+    show(tables, unit, after)
+    if tables.numbers[CHANGES] <= MOST_CHANGES:
+        tables.numbers[CHANGES] += MOST_CHANGES + 1 if len(needed) > MOST_NEEDS else 1
+        if tables.numbers[CHANGES] > MOST_CHANGES:
+            tables.asked[:] = True
+        else:
+            _ask_again(tables, unit, before, after, needed, cost)
     return True
 
 
 @compiled
-def _compare(state: State, unit: int) -> None:
-    """Note on which keys the values of units are not those of one."""
-    state.apart[:] = 0
-    for column in range(len(state.columns)):
-        values, bit = state.columns[column], np.int32(1 << column)
-        own = values[unit]
-        for other in range(len(values)):
-            state.apart[other] |= bit if values[other] != own else np.int32(0)
+def _ask_again(tables: Tables, unit: int, before: int, after: int, needed: Ints, cost: Floats) -> None:
+    """Give all units another turn for which one counts, or did, with the keys missing that they tried."""
+    for other in range(len(tables.asked)):
+        if tables.asked[other] or other == unit:
+            continue
+        for members in needed:
+            both = tables.known[other] & members
+            # Most differ already on what the unit shows before and after.
+            if _near(tables, unit, other, both & before & after, cost) and (
+                _near(tables, unit, other, both & before, cost) or _near(tables, unit, other, both & after, cost)
+            ):
+                tables.asked[other] = True
 
 
 @compiled
-def _count(state: State, unit: int, members: int, amounts: Ints | Floats, counts: Floats) -> None:
-    """Fill in, by set of missing keys, all of `members`, what counts for a unit that was compared."""
-    mine, partly = state.known[unit] & members, 0.0
-    counts[:] = 0.0
-    for other in range(len(state.shown)):
-        counts[state.apart[other] & state.shown[other] & mine] += amounts[other]
-    for column in range(len(state.columns)):
+def _near(tables: Tables, unit: int, other: int, both: int, cost: Floats) -> bool:
+    """Whether the keys, of some, on which a unit differs from another are no dearer than what that tried."""
+    apart, column = 0, 0
+    while both >> column:
+        if both >> column & 1 and tables.codes[unit, column] != tables.codes[other, column]:
+            apart |= 1 << column
+            if cost[apart] > tables.reach[other]:
+                return False
+        column += 1
+    return True
+
+
+@compiled
+def _meets(tables: Tables, unit: int, missing: int, needed: Ints, k: Ints, factor: float) -> float:
+    """1 if a unit meets all requirements with some keys missing, 0 if not; or FULL."""
+    for index in range(len(needed)):
+        count, _ = counted(tables, unit, missing, needed[index], factor, float(k[index]))
+        if count < 0.0:
+            return count
+        if count < k[index]:
+            return 0.0
+    return 1.0
+
+
+@compiled
+def _work_of_all(tables: Tables) -> int:
+    """How many sets of keys may be looked up in the tables, in all patterns, before `all_counts` is less work."""
+    keys = tables.codes.shape[1]
+    return int(keys * (len(tables.shown) + len(tables.first)) // 8)
+
+
+@compiled
+def all_counts(tables: Tables, unit: int, members: int, counts: Floats) -> None:
+    """Fill in, by set of missing keys, all of `members`, the records that count for a unit.
+
+    Another one counts if the keys on which both show different values are missing. So each is put down under those
+    keys, and the count of a set is the sum over its parts: one pass for each key, not one for each set.
+    """
+    for missing in range(len(counts)):
+        counts[missing] = 0.0
+    mine = tables.known[unit] & members
+    for other in range(len(tables.shown)):
+        both, apart = tables.shown[other] & mine, 0
+        if other != unit:
+            for column in range(tables.codes.shape[1]):
+                if both >> column & 1 and tables.codes[unit, column] != tables.codes[other, column]:
+                    apart |= 1 << column
+        counts[apart] += tables.records[other]
+    for column in range(tables.codes.shape[1]):
         if mine >> column & 1:
             for missing in range(len(counts)):
                 if missing >> column & 1:
                     counts[missing] += counts[missing ^ (1 << column)]
-    if mine == members and state.factor != 1.0:
-        for other in range(len(state.shown)):
-            shown = state.shown[other] & members
-            if state.apart[other] & shown == 0 and shown != members and other != unit:
-                partly += amounts[other]
-        counts[0] = nearest(counts[0] - partly + state.factor * partly)
 
 
 @compiled
-def _count_persons(state: State, unit: int, missing: int, members: int, enough: float) -> tuple[float, float]:
-    mine = state.known[unit] & ~missing & members
-    whose = state.person, state.records, state.weights
-    return units_that_match(state.apart, state.shown, *whose, unit, mine, members, state.factor, enough)
-
-
-@compiled
-def _meets(state: State, unit: int, missing: int, counts: Floats, needed: Ints, k: Ints) -> bool:
-    """Whether a unit meets all requirements with some keys missing."""
-    for index in range(len(needed)):
-        if len(state.person):
-            count, _ = _count_persons(state, unit, missing, needed[index], float(k[index]))
-        else:
-            count = counts[index, missing & needed[index]]
-        if count < k[index]:
+def _is_partly_missing(missing: int, needed: Ints) -> bool:
+    """Whether every requirement has a key that is missing: others then count fully, whatever is missing there."""
+    for members in needed:  # noqa: SIM110 (compiled)
+        if missing & members == 0:
             return False
     return True
 
 
 @compiled
-def counts_of(state: State, unit: int, sets: Ints, members: int) -> tuple[Floats, Floats]:
-    """The records or persons, and the weight, that count for a unit on some keys, by set of missing keys."""
+def _meets_known(counts: Floats, missing: int, needed: Ints, k: Ints) -> float:
+    """1 if all requirements are met with some keys missing, 0 if not, where all counts are known."""
+    for index in range(len(needed)):
+        if counts[index, missing & needed[index]] < k[index]:
+            return 0.0
+    return 1.0
+
+
+@compiled
+def counts_of(tables: Tables, unit: int, sets: Ints, members: int, factor: float) -> tuple[Floats, Floats]:
+    """The records and the weight that count for a unit by set of missing keys; FULL among the records if there is."""
     f, weight = np.empty(len(sets)), np.empty(len(sets))
-    _compare(state, unit)
-    if len(state.person):
-        for index in range(len(sets)):
-            f[index], weight[index] = _count_persons(state, unit, sets[index], members, np.inf)
-        return f, weight
-    counts = np.empty(1 << len(state.columns))
-    _count(state, unit, members, state.records, counts)
-    f[:] = counts[sets & members]
-    if len(state.weights):
-        _count(state, unit, members, state.weights, counts)
-    weight[:] = counts[sets & members]
+    for index in range(len(sets)):
+        f[index], weight[index] = counted(tables, unit, sets[index], members, factor, np.inf)
     return f, weight
