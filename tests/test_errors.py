@@ -57,7 +57,11 @@ def test_the_small_survey_itself_is_fine(run: Run) -> None:
             ["--keys", "sex", "--weight", "weight"],
             "weight not in the data: 'weight'. The columns are 'sex', 'age', 'region', 'w', 'hid'.",
         ),
-        ("sex,sex\nf,m\n", ["--keys", "sex"], "columns must be named once each; got 'sex' more than once."),
+        (
+            "sex,sex\nf,m\n",
+            ["--keys", "sex"],
+            "s.csv has several columns of one name: 'sex' (1, 2); rename all but one of each in its header.",
+        ),
         ("", ["--keys", "sex"], "s.csv is empty; check that it was saved or exported completely."),
         (
             "sex,age\n",
