@@ -25,6 +25,13 @@ def test_it_is_the_mean_of_its_parts() -> None:
     assert found.headline.startswith("total risk ")
 
 
+def test_greater_weights_do_not_lower_it() -> None:
+    """A file that was written with other weights is judged by those of the original, as an assessment judges it."""
+    heavier = PEOPLE.with_columns(w=pl.col("w") * 100)
+    assert total_risk(PEOPLE, heavier, WHO).internal == tc.risk.reidentification(PEOPLE, WHO).rate
+    assert tc.risk.reidentification(heavier, WHO).rate < 0.1 * tc.risk.reidentification(PEOPLE, WHO).rate
+
+
 def test_there_is_none_where_keys_were_perturbed() -> None:
     masked = Data.of(PEOPLE).with_perturbed(["job"])
     with pytest.warns(tc.TacitaWarning, match="the key 'job' was perturbed"):

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from tacita import check
-from tacita.assessment.original import with_original_weights
 from tacita.assessment.profile import RiskProfile
 from tacita.assessment.whole import Context, profile_of
 from tacita.data import Data
@@ -21,6 +20,7 @@ from tacita.engine.source import belongs_on_engine
 from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, no_progress
 from tacita.risk.identity.options import METHODS
+from tacita.risk.identity.original import with_original_weights
 from tacita.scenario import MODELS, Scenario, checked, prepared_data
 
 

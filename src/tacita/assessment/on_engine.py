@@ -14,7 +14,6 @@ import numpy as np
 
 from tacita import frame
 from tacita.assessment.households_on_engine import HouseholdsOnEngine
-from tacita.assessment.original import with_original_sums
 from tacita.assessment.profile import RiskProfile
 from tacita.assessment.undeclared_on_engine import undeclared_on_engine
 from tacita.assessment.whole import Context, profile_of
@@ -36,6 +35,7 @@ from tacita.measures import find, measure_names
 from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, part
 from tacita.result import Verdict
+from tacita.risk.identity.original import with_original_sums
 from tacita.scenario import Scenario, checked, restricted, with_codes
 
 PLACE = "tacita_place"

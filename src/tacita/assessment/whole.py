@@ -10,7 +10,6 @@ import numpy as np
 
 from tacita import check
 from tacita.assessment.cautions import cautions_of
-from tacita.assessment.original import rows_do_not_match
 from tacita.assessment.profile import KeySetRisk, RiskProfile
 from tacita.check import TacitaError
 from tacita.data import Data
@@ -33,6 +32,7 @@ from tacita.result import Result, Verdict
 from tacita.risk.identity.attackers import Attackers
 from tacita.risk.identity.individual_risk import IndividualRisk, risk_of_keys
 from tacita.risk.identity.k_anonymity import LEVELS, KAnonymity
+from tacita.risk.identity.original import rows_do_not_match
 from tacita.risk.identity.reidentification import Reidentification, ThresholdCurve
 from tacita.scenario import KeySet, MissingRule, Scenario
 from tacita.work import UNASKED, TooMuchWork, allow

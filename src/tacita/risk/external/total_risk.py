@@ -14,6 +14,7 @@ from tacita.parameters import Doc, OneOf, Shape, Share
 from tacita.progress import Progress, no_progress, part
 from tacita.result import Percent, Result, Table, percent
 from tacita.risk.identity.options import Register
+from tacita.risk.identity.original import as_drawn
 from tacita.risk.identity.reidentification import Reidentification, reidentification
 from tacita.scenario import Scenario
 
@@ -161,7 +162,9 @@ def total_risk(
     from tacita.risk.external.external_risk import external_risk
 
     progress(0.0, "internal risk")
-    within = reidentification(Data.of(released), scenario, register=register)
+    # The population does not grow with weights that a step changed.
+    drawn = as_drawn(Data.of(released), Data.of(original), scenario)
+    within = reidentification(drawn, scenario, register=register)
     outside = external_risk(
         original,
         released,

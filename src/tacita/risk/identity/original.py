@@ -1,4 +1,4 @@
-"""What an assessment takes from the original of a release: weights as they were, and whether rows belong together."""
+"""What risk takes from the original of a release: weights as they were, and whether rows belong together."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ from tacita.data import Data
 from tacita.data.stands_for import OriginalWeights
 from tacita.keys.source import WEIGHT_BITS, as_float
 from tacita.scenario import Scenario
+
+
+def as_drawn(data: Data, original: Data, scenario: Scenario) -> Data:
+    """A released file with the weights that its records were drawn with, also where rows stand for many records."""
+    how = with_original_weights if data.condensed is None else with_original_sums
+    return how(data, original, scenario)
 
 
 def with_original_weights(data: Data, original: Data, scenario: Scenario) -> Data:
@@ -55,8 +61,8 @@ def with_original_sums(data: Data, original: Data, scenario: Scenario) -> Data:
 
 def _in_the_same_order(data: Data, original: Data, weight: str | None) -> bool:
     """Whether some column that differs between records is the same in both files, row by row."""
-    if len(data) != len(original):
-        return False
+    if len(data) != len(original) or len(data) == 1:
+        return len(data) == len(original)
     shared = [name for name in data.columns if name in original.columns and name != weight]
     return any(
         frame.distinct(data.table, name) > 1 and not frame.different(original.table[name], data.table[name]).any()
