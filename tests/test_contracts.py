@@ -593,7 +593,7 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
     "loglinear_risk": [({"numeric": ["agee"]}, "numeric: keys not in the data: 'agee'. Did you mean 'age'?")],
     "superpopulation": [({"cells": 1}, "cells must be at least the 19 keys that occur; got 1.0.")],
     "model_check": [
-        ({"probability": "guessed"}, "probability must be one of 'known', 'estimated'; got 'guessed'."),
+        ({"probability": "guessed"}, "probability must be one of 'known', 'estimated', 'latent'; got 'guessed'."),
         ({"register": 5}, "data must be a path or a pandas, Polars or Arrow table; got int."),
     ],
     "mixed_uniqueness": [

@@ -6,13 +6,15 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import nbinom
 
+import tacita as tc
 from tacita.check import TacitaError
 from tacita.data.demo.survey import DemoSurvey, household_survey
 from tacita.plots.model_check import model_check_points
-from tacita.risk.population.model_check import ModelCheck, coverage, model_check, position
+from tacita.risk.population.model_check import ModelCheck, NegativeBinomial, coverage, model_check, position
 from tacita.scenario import Scenario
 
 Floats = NDArray[np.float64]
+pytestmark = pytest.mark.latent
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +47,12 @@ def test_position_by_brute_force() -> None:
         0.25 * 0.2**3,
         0.25,
     ]
-    assert position(f, F, p, np.full(3, 0.25)) == pytest.approx(by_hand, rel=1e-12)
+    assert position(NegativeBinomial(f, p), F, np.full(3, 0.25)) == pytest.approx(by_hand, rel=1e-12)
 
 
 def test_coverage_by_hand() -> None:
     """Geometric with p = 1/2: quantiles 1/4 and 3/4 are 1 and 2, which hold F with probability 3/4."""
-    found = coverage(np.ones(4), np.array([1.0, 2.0, 3.0, 9.0]), np.full(4, 0.5), 0.5)
+    found = coverage(NegativeBinomial(np.ones(4), np.full(4, 0.5)), np.array([1.0, 2.0, 3.0, 9.0]), 0.5)
     assert found == (0.5, pytest.approx(0.75), 0.5)
 
 
@@ -60,8 +62,11 @@ def test_a_right_model_is_found_right() -> None:
     f = generator.integers(1, 30, 20_000).astype(np.float64)
     p = generator.uniform(0.01, 0.9, 20_000)
     F = f + generator.negative_binomial(f.astype(np.int64), p)
-    places = position(f, F, p, generator.random(20_000))
-    found = ModelCheck(f=f, F=F, p=p, draw=F, position=places, probability="estimated", left_out=0)
+    right = NegativeBinomial(f, p)
+    places = position(right, F, generator.random(20_000))
+    found = ModelCheck(
+        f=f, F=F, forecast=right, records=f, draw=F, position=places, probability="estimated", left_out=0
+    )
     assert found.histogram.sum() == 20_000
     assert abs(found.histogram - 2000).max() < 5 * np.sqrt(1800)
     for level, expected, observed in found.coverage:
@@ -74,7 +79,7 @@ def test_draws_follow_the_model(survey: DemoSurvey) -> None:
     found = model_check(survey.data, survey.scenario, survey.population, probability="estimated")
     uniform = np.random.default_rng(1).random(len(found.f))
     keys = len(found.f)
-    counts = np.histogram(position(found.f, found.draw, found.p, uniform), bins=10, range=(0, 1))[0]
+    counts = np.histogram(position(found.forecast, found.draw, uniform), bins=10, range=(0, 1))[0]
     assert abs(counts - keys / 10).max() < 5 * np.sqrt(0.09 * keys)
 
 
@@ -130,13 +135,35 @@ def test_keys_with_a_missing_value_are_left_out() -> None:
     found = model_check(data, Scenario(keys=["region"]), register)
     assert (len(found.f), found.left_out) == (2, 1)
     assert str(found).endswith("\n1 key with a missing value left out")
+    assert "expected re-identifications among them: 0.4 by the register" in str(found)
     with pytest.raises(TacitaError, match=r"^every key has a missing value; name fewer keys"):
         model_check(data.filter(pl.col("region").is_null()), Scenario(keys=["region"]), register)
 
 
+def test_the_latent_model_beside_a_register(survey: DemoSurvey) -> None:
+    """Its draws look right to itself, its sum of risks is near the true one, and it is the model of the risk."""
+    found = model_check(survey.data, survey.scenario, survey.population, probability="latent")
+    usual = model_check(survey.data, survey.scenario, survey.population, probability="estimated")
+    assert (found.F == usual.F).all()
+    true, ours = found.expected
+    with_missing = survey.data.table.select(survey.scenario.keys).null_count().sum_horizontal()[0]
+    assert len(survey.data) - with_missing <= found.records.sum() < len(survey.data)
+    assert abs(ours / true - 1) < abs(usual.expected[1] / true - 1)
+    uniform = np.random.default_rng(1).random(len(found.f))
+    counts = np.histogram(position(found.forecast, found.draw, uniform), bins=10, range=(0, 1))[0]
+    assert abs(counts - len(uniform) / 10).max() < 5 * np.sqrt(0.09 * len(uniform))
+    individual = tc.risk.individual_risk(survey.data, survey.scenario, model="latent")
+    complete = individual.table.complete
+    assert found.forecast.risk.tolist() == individual.by_key[complete].tolist()
+    assert (found.p <= 1).all()
+    assert str(found).startswith("latent model of F, ")
+    with pytest.raises(TacitaError, match="the latent model needs 100 complete records"):
+        model_check(survey.data.take(np.arange(50)), survey.scenario, survey.population, probability="latent")
+
+
 def test_wrong_parameters() -> None:
     data = pl.DataFrame({"region": ["a", "b"]})
-    with pytest.raises(TacitaError, match=r"^probability must be one of 'known', 'estimated'; got 'true'\.$"):
+    with pytest.raises(TacitaError, match=r"^probability must be one of 'known', 'estimated', 'latent'; got 'true'\.$"):
         model_check(data, Scenario(keys=["region"]), data, probability="true")
     with pytest.raises(
         TacitaError, match=r"^probability 'estimated' needs an estimate of F; give the scenario weight="

@@ -34,8 +34,8 @@ def model_check(result: Any, *, width: int = 280) -> Any:
     """
     points = model_check_points(result)
     drawn = "" if points.height == len(result.f) else f", {points.height:,} of them drawn"
-    subtitle = f"{len(result.f):,} keys{drawn}; p = f/F {result.probability}; dashed: equality"
-    title = "Negative binomial model of F given f"
+    subtitle = f"{len(result.f):,} keys{drawn}; {result.about}; dashed: equality"
+    title = f"{result.model[0].upper()}{result.model[1:]}"
     cloud = _cloud(points, float(max(result.F.max(), result.draw.max()))).properties(width=width, height=width)
     if result.probability == "known":
         more = "each forecast has its true F as its mean; probability='estimated' shows whether forecasts are right"

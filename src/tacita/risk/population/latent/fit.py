@@ -139,7 +139,16 @@ class LatentModel:
         """The sum of risks, each key counting by its records or by what is given."""
         return math.fsum(self._attack(attack) * self.risk)
 
-    def quantile(self, share: float) -> Floats:
+    @cached_property
+    def mean_count(self) -> Floats:
+        """By key: E(F)."""
+        return self._mixed(lambda each: each.population().mean_count)
+
+    def at_most(self, count: Floats) -> Floats:
+        """By key: P(F <= count)."""
+        return self._mixed(lambda each: each.population().at_most(count))
+
+    def quantile(self, share: float | Floats) -> Floats:
         """By key the quantile of F."""
         return quantile([(weight, each.population()) for weight, each in self.components], share)
 

@@ -99,6 +99,12 @@ class Population:
             shape[self.apart[some]] = figures[some, 3] / matched[some]
         return shape, odds
 
+    @property
+    def mean_count(self) -> Floats:
+        """E(F)."""
+        shape, odds = self.others
+        return self.f + shape * odds
+
     def moments(self, *, second: bool = True) -> tuple[Floats, Floats]:
         """E(1/F) and the variance of 1/F."""
         few = self.f <= GREATEST_COUNT
@@ -136,7 +142,7 @@ class Population:
         return alone
 
 
-def quantile(parts: list[tuple[float, Population]], share: float) -> Floats:
+def quantile(parts: list[tuple[float, Population]], share: float | Floats) -> Floats:
     """The least count that F stays within with probability `share`, F having one distribution or another."""
     f = parts[0][1].f
     low, high = f - 1.0, f.copy()
