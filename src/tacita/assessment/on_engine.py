@@ -240,7 +240,7 @@ def _beside(
     weight = (scenario.weight,) if scenario.weight and (by_record or needs_weights(scenario)) else ()
     pair = condensed_pair(original, released, scenario, unit=unit, also=weight, progress=progress)
     first = with_codes(pair.original, scenario)
-    second = with_original_sums(with_codes(pair.released, scenario), first, scenario)
+    second = with_original_sums(with_codes(pair.released, scenario), first, scenario, unit)
     names = list(dict.fromkeys([*grouped_variables(released, scenario)[0], *weight]))
     return Beside(first, second.released_from(first), names, pair.left_out, pair.apart)
 

@@ -269,7 +269,8 @@ def _perturbed(data: Data, names: tuple[str, ...], weight: str | None) -> tuple[
         )
     if weight in data.perturbed:
         of_weights = (
-            f"the weight {weight!r} was perturbed: F, and every risk here that rests on it, is not valid; "
+            f"the weight {weight!r} was perturbed, or stands beside other records than in the original: F, and every "
+            f"risk here that rests on it, is not valid; "
             f"assess the keys with the original weight, or {instead}."
         )
     return of_keys, of_weights

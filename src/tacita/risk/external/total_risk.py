@@ -163,7 +163,7 @@ def total_risk(
 
     progress(0.0, "internal risk")
     # The population does not grow with weights that a step changed.
-    drawn = as_drawn(Data.of(released), Data.of(original), scenario)
+    drawn = as_drawn(Data.of(released), Data.of(original), scenario, unit)
     within = reidentification(drawn, scenario, register=register)
     outside = external_risk(
         original,

@@ -13,39 +13,52 @@ from tacita.keys.source import WEIGHT_BITS, as_float
 from tacita.scenario import Scenario
 
 
-def as_drawn(data: Data, original: Data, scenario: Scenario) -> Data:
+def as_drawn(data: Data, original: Data, scenario: Scenario, unit: str | None = None) -> Data:
     """A released file with the weights that its records were drawn with, also where rows stand for many records."""
-    how = with_original_weights if data.condensed is None else with_original_sums
-    return how(data, original, scenario)
+    if data.condensed is None:
+        return with_original_weights(data, original, scenario)
+    return with_original_sums(data, original, scenario, unit)
 
 
 def with_original_weights(data: Data, original: Data, scenario: Scenario) -> Data:
-    """A released file with the weights of the original, by record, where the two are not the same numbers.
+    """A released file with the weights of the original, by record, where they are not the same there.
 
-    The population does not grow because weights were rounded before the file was written.
+    The population does not grow because weights were rounded, or went to other records, before the file was written.
     """
     name = scenario.weight
     if name is None or name not in original.columns or data.original_weights is not None:
         return data
     released, weights = data.numbers(name), original.numbers(name)
-    if np.array_equal(np.sort(released), np.sort(weights), equal_nan=True):
-        return data
-    if data.numbers_of_records is None and not _in_the_same_order(data, original, name):
-        # Which weight was whose cannot be told: a weight of 1 rounded up to 100 must not be judged by 100.
-        return data.with_perturbed([name])
+    if data.numbers_of_records is None:
+        from tacita.risk.identity.whose_weights import same_rows, same_weights
+
+        if not (_in_the_same_order(data, original, name) and same_rows(data, original, scenario)):
+            unchanged = np.array_equal(np.sort(released), np.sort(weights), equal_nan=True)
+            # Which weight was whose may not be told: a weight of 1 rounded up to 100 must not be judged by 100.
+            return data if unchanged and same_weights(data, original, scenario) else data.with_perturbed([name])
     order = np.argsort(original.record)
     place = np.minimum(np.searchsorted(original.record[order], data.record), len(order) - 1)
     known = original.record[order][place] == data.record
-    return replace(data, original_weights=OriginalWeights(name, np.where(known, weights[order][place], released)))
+    before = np.where(known, weights[order][place], released)
+    if np.array_equal(before, released, equal_nan=True):
+        return data
+    return replace(data, original_weights=OriginalWeights(name, before))
 
 
-def with_original_sums(data: Data, original: Data, scenario: Scenario) -> Data:
-    """The same for rows of two files that stand for the same records: the sums of weights are those of the original."""
+def with_original_sums(data: Data, original: Data, scenario: Scenario, unit: str | None = None) -> Data:
+    """The same for rows of two files that stand for the same records: the sums of weights are those of the original.
+
+    Rows that were not put together by a unit belong together only if their keys do.
+    """
     name = scenario.weight
     own, before = data.condensed, original.condensed
     if name is None or own is None or before is None or before.weights is None or own.weights is None:
         return data
     assert own.squares is not None and before.squares is not None
+    from tacita.risk.identity.whose_weights import same_rows
+
+    if unit is None and not same_rows(data, original, scenario):
+        return data.with_perturbed([name])
     from tacita.distance.truth import same_unit  # loads Numba
 
     place = same_unit(original, data, None)
