@@ -656,9 +656,9 @@ def test_assess_says_that_the_weight_was_perturbed() -> None:
     alone = Data(release.data.table, release.data.variables)
     (found,) = [text for text in tc.assess(alone, release.scenario).cautions if "perturbed" in text]
     assert found == (
-        "the weight 'w' was perturbed, or stands beside other records than in the original: F, and every risk "
-        "here that rests on it, is not valid; assess the keys with the original weight, or use record linkage against the original (distance_linkage, probabilistic_linkage) or the "
-        "confidentiality plot."
+        "the weight 'w' was perturbed, or stands beside other records than in the original: F, and every risk here "
+        "that rests on it, is not valid; assess the keys with the original weight, or use record linkage against the "
+        "original (distance_linkage, probabilistic_linkage) or the confidentiality plot."
     )
     # Without weights, F comes from elsewhere.
     assert not [text for text in tc.assess(alone, tc.Scenario(keys=["sex"])).cautions if "perturbed" in text]
