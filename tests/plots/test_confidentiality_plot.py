@@ -326,12 +326,32 @@ def test_axes_end_at_round_numbers(top: float, end: float) -> None:
 def test_four_thousand_records_are_cells_with_the_unsafe_ones_on_top() -> None:
     found = large(4000, k=5)
     points = confidentiality_points(found)
-    shown = set(points["record"].to_list())
-    assert set(found.record[found.unsafe].tolist()) <= shown
-    assert len(shown) < 4000
+    drawn = np.isin(found.record, points["record"].to_numpy())
+    assert 0 < drawn.sum() < 4000
     cells = confidentiality_cells(found)
-    assert not cells["unsafe"].any()
     assert points.height + int(cells["records"].sum()) == 4000
+    # An unsafe record is drawn, or lies below the mark of another one.
+    shown = cloud.extent(cloud_of(found))
+    height = np.minimum(found.perturbation, shown.top) / shown.top
+    for record in np.flatnonzero(found.unsafe & ~drawn):
+        beside = np.abs(found.neighbours[drawn] - found.neighbours[record]) <= (shown.right + 1) / cloud.ROOM[0]
+        assert (np.abs(height[drawn] - height[record])[beside] <= 1.001 / cloud.ROOM[1]).any()
+
+
+def test_marks_over_cells_neither_hide_each_other_nor_vanish() -> None:
+    """Three hundred red squares lay over each other on red cells."""
+    found = large(30_000, k=300)
+    points, shown = confidentiality_points(found), cloud.extent(cloud_of(found))
+    drawn = cloud_of(found)
+    across = cloud._along(points["neighbours"].to_numpy(), drawn, shown)
+    share = across / cloud._along(np.array([shown.right + 1.0]), drawn, shown)
+    places = zip(share, points["height"] / shown.top, strict=True)
+    spots = {(int(x * cloud.ROOM[0]), int(y * cloud.ROOM[1])) for x, y in places}
+    assert len(spots) == points.height
+    marks = found.plot().to_dict()["vconcat"][0]["layer"][-1]["encoding"]
+    assert marks["fill"]["value"] == marks["stroke"]["condition"][0]["value"] == "white"
+    # In a small file nothing lies below a mark.
+    assert "white" not in json.dumps(firms()[1].plot().to_dict()["vconcat"][0]["layer"][-1])
 
 
 def test_margins_of_categorical_data_count_every_record() -> None:

@@ -270,6 +270,21 @@ def test_histograms_of_the_figures(cases: ConfidentialitySets) -> None:
         assert len(part.plot(figure).to_dict()["concat"]) == 8
 
 
+def test_distances_of_skewed_numbers_are_drawn_on_a_log_scale() -> None:
+    """On an even scale all true links were in the first bar."""
+    survey = tc.business_survey(100)
+    masked = tc.log_noise(survey.data, ["turnover"], sd=0.05)
+    found = tc.risk.confidentiality(survey.data, masked, tc.Scenario(numeric_keys="turnover"), ratio=True)
+    assert found.ratios is not None
+    histogram = found.ratios[0].z
+    assert histogram.true.max() < 0.5 * histogram.true.sum()
+    assert histogram.true.sum() + histogram.true_beyond == found.records[0]
+    chart = found.plot("comparison_histograms").to_dict()
+    assert chart["layer"][0]["encoding"]["x"]["scale"]["type"] == "log"
+    assert "on a log scale" in chart["title"]["subtitle"][0]
+    assert all(row["low"] > 0 for rows in chart["datasets"].values() for row in rows)
+
+
 def test_ratios_are_drawn_in_equal_multiples_and_no_true_link_is_off_the_chart(cases: ConfidentialitySets) -> None:
     """On an even scale up to 2.5 tau most true links were beyond the figure."""
     part = cases.parts["case 3"]
@@ -322,7 +337,7 @@ def test_many_strata_are_counted_and_the_largest_drawn() -> None:
     points = densities_points(found)
     assert points["stratum"].unique().len() == MOST_PANELS
     assert "19" in points["stratum"]
-    assert "8 strata with fewer records not drawn" in str(found.plot("densities").to_dict()["title"])
+    assert "8 strata not drawn, none with more records" in str(found.plot("densities").to_dict()["title"])
     alone = pl.DataFrame({"x": [1.0, 2.0], "g": ["a", "b"]})
     with pytest.raises(tc.TacitaError) as error:
         tc.risk.confidentiality(alone, alone, tc.Scenario(numeric_keys="x"), strata="g").plot("densities")

@@ -23,6 +23,8 @@ MARKED = 1000
 """At most so many unsafe records are listed, or drawn one by one; of more, only those that an intruder finds."""
 EXPOSED = 300
 """At most so many of those that an intruder finds."""
+ROOM = (70, 45)
+"""Marks that fit beside each other along each axis: of those that would hide each other one is drawn."""
 CELLS = 36
 """Cells along each axis in a large file, at most."""
 TOP = 4.0
@@ -63,6 +65,8 @@ class Cloud:
     """Marks that may be drawn."""
     crowded: int = CROWDED
     """Records that may be drawn one by one."""
+    room: tuple[int, int] = ROOM
+    """Marks that fit beside each other, across and upwards."""
 
     def __len__(self) -> int:
         return len(self.across)
@@ -74,7 +78,8 @@ class Cloud:
         table = frame.take(self.table, rows)
         crowded = max(min(most, self.crowded), 50)
         some = replace(self, table=table, across=across, upwards=upwards, unsafe=unsafe, notable=notable)
-        return replace(some, most=max(most, 50), crowded=crowded)
+        # A panel among others is half as wide and half as high.
+        return replace(some, most=max(most, 50), crowded=crowded, room=(ROOM[0] // 2, ROOM[1] // 2))
 
     @property
     def large(self) -> bool:
@@ -119,7 +124,8 @@ def _round_top(top: float) -> float:
 def single_records(cloud: Cloud) -> Ints:
     """The records drawn one by one: all, or in a large file the most notable ones in the order of the file.
 
-    Those are the unsafe ones if they are not too many, else only those of them that an intruder finds.
+    Those are the unsafe ones if they are not too many, else only those of them that an intruder finds; of marks that
+    would hide each other the most notable one.
     """
     if not cloud.large:
         return np.arange(len(cloud), dtype=np.int64)
@@ -127,8 +133,17 @@ def single_records(cloud: Cloud) -> Ints:
     most = min(MARKED, cloud.most // 5)
     if len(notable) > most:
         notable, most = np.flatnonzero(cloud.notable > 1), min(EXPOSED, most)
-    order = np.lexsort((cloud.across[notable], -cloud.notable[notable]))
-    return np.sort(notable[order[:most]])
+    ordered = notable[np.lexsort((cloud.across[notable], -cloud.notable[notable]))]
+    return np.sort(ordered[_apart(cloud, ordered)[:most]])
+
+
+def _apart(cloud: Cloud, rows: Ints) -> Ints:
+    """Places of records none of whose marks lies over another: the first of some that share a spot."""
+    shown = extent(cloud)
+    across = _along(cloud.across[rows], cloud, shown) / _along(np.array([shown.right + 1.0]), cloud, shown)
+    upwards = np.minimum(cloud.upwards[rows], shown.top) / shown.top
+    spots = (across * cloud.room[0]).astype(np.int64) * (cloud.room[1] + 1) + (upwards * cloud.room[1]).astype(np.int64)
+    return np.sort(np.unique(spots, return_index=True)[1])
 
 
 def points(cloud: Cloud, shown: Extent | None = None) -> frame.Frame:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import altair as alt
+import numpy as np
 
 from tacita import frame
+from tacita.arrays import Floats
+from tacita.plots.number_axis import SHORT
 from tacita.plots.strata import drawn_strata, panel, panels
 from tacita.plots.theme import INK, QUIET, UNSAFE
 
@@ -40,10 +43,12 @@ def comparison_histograms(result: Any, *, width: int | None = None, height: int 
     Seri and Polettini (2003), figure 3 (a) and (b).
     """
     points, chosen = comparison_histograms_points(result), drawn_strata(result)
-    charts = []
+    charts, alone = [], len(chosen) == 1
     for place in chosen:
         here = points.filter(points["stratum"] == result.labels[place])
-        layers = bar_layers(here, "z", len(chosen) == 1)
+        log = on_log_scale(result.ratios[place].z.edges)
+        shown, title = (without_zero(here), "z (log scale)") if log else (here, "z")
+        layers = bar_layers(shown, title, alone, log=log)
         end = float(result.ratios[place].z.edges[-1])
         if 0 < result.delta[place] < end:
             layers.append(mark_at(float(result.delta[place])))
@@ -51,12 +56,26 @@ def comparison_histograms(result: Any, *, width: int | None = None, height: int 
     beyond = sum(result.ratios[place].z.others_beyond for place in chosen)
     everything = sum(float(result.records[place]) * (float(result.records[place]) - 1.0) for place in chosen)
     alpha = "given" if result.alpha is None else f"alpha = {result.alpha:g}"
+    uneven = any(on_log_scale(result.ratios[place].z.edges) for place in chosen)
+    scale = " on a log scale, the first bar: all smaller z" if uneven else ""
     subtitle = [
-        f"z of a released and an original record; keys: {result.compared_on}",
+        f"z of a released and an original record{scale}; keys: {result.compared_on}",
         f"red outline: true links; grey: other pairs; dashed: critical distance, {alpha}",
         f"{100 * beyond / max(everything, 1.0):.2g} % of the other pairs are further to the right",
     ]
     return panels(charts, result, "z of true links and of other pairs", subtitle)
+
+
+def on_log_scale(edges: Floats) -> bool:
+    """Whether bars after the first grow as on a log scale."""
+    return len(edges) > 3 and bool(edges[-1] - edges[-2] > 1.5 * (edges[2] - edges[1]))
+
+
+def without_zero(bars_of_one: frame.Frame) -> frame.Frame:
+    """The bars of a log scale: the first, which begins at 0, as wide as the others."""
+    low, high = frame.numbers(bars_of_one, "low"), frame.numbers(bars_of_one, "high")
+    columns = {name: bars_of_one[name] for name in bars_of_one.columns}
+    return frame.table(columns | {"low": np.concatenate([high[:1] ** 2 / high[1], low[1:]])})
 
 
 def bar_layers(here: frame.Frame, title: str, alone: bool, *, log: bool = False) -> list[Any]:
@@ -67,7 +86,7 @@ def bar_layers(here: frame.Frame, title: str, alone: bool, *, log: bool = False)
     across: dict[str, Any] = {
         "title": title if alone else None,
         "scale": alt.Scale(domain=ends, nice=False, type="log" if log else "linear"),
-        "axis": alt.Axis(format=".3~g", **({"values": powers} if log else {"tickCount": 4})),
+        "axis": alt.Axis(labelExpr=SHORT, values=powers) if log else alt.Axis(format=".3~g", tickCount=4),
     }
     upwards: dict[str, Any] = {"title": "share" if alone else None, "axis": alt.Axis(format="%", tickCount=3)}
     grey = (

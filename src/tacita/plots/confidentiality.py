@@ -28,7 +28,8 @@ def confidentiality_points(result: Any) -> frame.Frame:
     """What is drawn one by one: neighbours, perturbation and kind of mark of each record, no values.
 
     In a file of more than 1,500 records only the largest units and the unsafe ones are drawn one by one; if those are
-    more than 1,000, of them only the 300 with fewest neighbours whose nearest original is the true one.
+    more than 1,000, of them only the 300 with fewest neighbours whose nearest original is the true one. Of marks that
+    would hide each other one is drawn.
     """
     return clouds.points(cloud_of(result))
 

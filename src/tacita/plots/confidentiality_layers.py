@@ -70,8 +70,7 @@ def panel_layers(
     layers = [zone, *(clouds.cell_layers(cloud, shown, across, upwards) if cloud.large else []), line]
     points = drawn(clouds.points(cloud, shown), shown)
     x, y = alt.X("neighbours:Q", **across), alt.Y("height:Q", **upwards)
-    hover = _hover(result, values)
-    marks = _marks(points, x, y, hover)
+    marks = _marks(points, x, y, _hover(result, values), over_cells=cloud.large)
     if chosen is None:
         return [*layers, marks]
     return [
@@ -157,17 +156,23 @@ def _look(ordered: list[str]) -> dict[str, Any]:
     }
 
 
-def _marks(points: frame.Frame, x: Any, y: Any, hover: list[Any]) -> Any:
-    """All marks in one layer, the notable kinds over the others."""
+def _marks(points: frame.Frame, x: Any, y: Any, hover: list[Any], *, over_cells: bool) -> Any:
+    """All marks in one layer, the notable kinds over the others; over cells hollow ones are white inside."""
     seen = np.array([MARKS.index(mark) for mark in points["mark"]], dtype=np.int64)
     ordered = frame.take(points, np.argsort(seen, kind="stable"))
     colour = alt.when("datum.unsafe").then(alt.value(UNSAFE)).otherwise(alt.value(SAFE))
-    return (
-        alt.Chart(ordered)
-        .mark_point(strokeWidth=1, opacity=0.85)
-        # The inside of a hollow mark is there, though not seen: it can be pointed at.
-        .encode(x=x, y=y, stroke=colour, fill=colour, tooltip=hover, **_look(list(MARKS)))
-    )
+    # The inside of a hollow mark is there, though not seen: it can be pointed at.
+    look = {"stroke": colour, "fill": colour, **_look(list(MARKS))}
+    if over_cells:
+        # Hollow marks are white inside, full ones have a white border: cells below are of their colour.
+        full = " || ".join(f"datum.mark == '{mark}'" for mark, filled in zip(MARKS, FILLED, strict=True) if filled)
+        red = f"datum.unsafe && ({full})"
+        look["stroke"] = alt.when(full).then(alt.value("white")).when("datum.unsafe").then(alt.value(UNSAFE))
+        look["stroke"] = look["stroke"].otherwise(alt.value(SAFE))
+        look["fill"] = alt.when(red).then(alt.value(UNSAFE)).when(full).then(alt.value(SAFE))
+        look["fill"] = look["fill"].otherwise(alt.value("white"))
+        look["fillOpacity"] = alt.value(1.0)
+    return alt.Chart(ordered).mark_point(strokeWidth=1, opacity=0.9).encode(x=x, y=y, tooltip=hover, **look)
 
 
 def key_to_marks(width: int) -> Any:

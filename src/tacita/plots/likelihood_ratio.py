@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tacita import check, frame
-from tacita.plots.comparison_histograms import bar_layers, bars, mark_at
+from tacita.plots.comparison_histograms import bar_layers, bars, mark_at, without_zero
 from tacita.plots.strata import drawn_strata, panel, panels
 
 
@@ -25,7 +23,7 @@ def likelihood_ratio(result: Any, *, width: int | None = None, height: int | Non
     points, chosen = likelihood_ratio_points(result), drawn_strata(result)
     charts = []
     for place in chosen:
-        here = _without_zero(points.filter(points["stratum"] == result.labels[place]))
+        here = without_zero(points.filter(points["stratum"] == result.labels[place]))
         layers = bar_layers(here, "t = m(z)/u(z) (log scale)", len(chosen) == 1, log=True)
         tau = float(result.ratios[place].densities.tau)
         if tau < float(result.ratios[place].t.edges[-1]):
@@ -39,10 +37,3 @@ def likelihood_ratio(result: Any, *, width: int | None = None, height: int | Non
         *([f"greater t than is drawn: {check.counted(beyond, 'true link')}"] if beyond else []),
     ]
     return panels(charts, result, "Likelihood ratio of true links and of other pairs", subtitle)
-
-
-def _without_zero(bars_of_one: frame.Frame) -> frame.Frame:
-    """The bars of a log scale: the first, which begins at 0, as wide as the others."""
-    low, high = frame.numbers(bars_of_one, "low"), frame.numbers(bars_of_one, "high")
-    columns = {name: bars_of_one[name] for name in bars_of_one.columns}
-    return frame.table(columns | {"low": np.concatenate([high[:1] ** 2 / high[1], low[1:]])})

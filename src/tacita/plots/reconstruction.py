@@ -51,7 +51,7 @@ def reconstruction(result: Any, *, width: int | None = None, height: int | None 
         f"{result.given_back:,} of {check.counted(result.protected, 'protected cell')} can be told from the rest of "
         f"the release, {how}",
         "at the right: cells given back, of all that are protected",
-        *([f"{check.counted(more, 'variable')} with smaller shares not drawn"] if more > 0 else []),
+        *([f"{check.counted(more, 'variable')} not drawn, none with a larger share"] if more > 0 else []),
     ]
     heading = alt.Title("What the release gives back", subtitle=lines, subtitleColor=QUIET)
     size = {"width": width or 420, "height": height or max(60, 30 * len(names))}

@@ -32,7 +32,7 @@ def panels(charts: list[Any], result: Any, title: str, subtitle: list[str]) -> A
     """One chart or several beside each other, with one title."""
     rest = len(result.labels) - len(charts)
     if rest:
-        subtitle = [*subtitle, f"{check.counted(rest, 'stratum', 'strata')} with fewer records not drawn"]
+        subtitle = [*subtitle, f"{check.counted(rest, 'stratum', 'strata')} not drawn, none with more records"]
     columns = 1 if len(charts) == 1 else 2 if len(charts) in (2, 4) else 4 if len(charts) > 6 else 3
     chart = charts[0] if len(charts) == 1 else alt.concat(*charts, columns=columns, spacing={"row": 18, "column": 24})
     return themed(chart.properties(title=alt.Title(title, subtitle=subtitle, subtitleColor=QUIET)))

@@ -25,6 +25,8 @@ SHOWN = 0.95
 """The histogram of z ends where this share of the pairs of different records does, or later for all true links."""
 CURVE = 400
 """At most so many points of each density are kept for figures."""
+SPREAD = 20.0
+"""The histogram of z is on a log scale where it ends further out than so many times nine of ten true links are."""
 RATIO_BEGIN, RATIO_END = 1 / 300, (2.5, 1000.0)
 """Beyond its first bar the histogram of t goes from the first times tau to the greatest t of a true link, within
 these times tau."""
@@ -153,7 +155,16 @@ def _histogram_of_z(true: Floats, others: Distribution) -> Histogram:
     ends = [float(np.max(true[np.isfinite(true)], initial=0.0))]
     if far < len(z) and np.isfinite(z[far]):
         ends.append(float(z[far]))
-    return _histogram(true, z, count, others.pairs, np.linspace(0.0, max(ends) or 1.0, BINS + 1))
+    return _histogram(true, z, count, others.pairs, _edges_of_z(true, max(ends) or 1.0))
+
+
+def _edges_of_z(true: Floats, end: float) -> Floats:
+    """Even steps; on a log scale, after one bar for the least, where all true links would be in the first few."""
+    near = true[np.isfinite(true) & (true > 0)]
+    typical = float(np.quantile(near, 0.9)) if len(near) else end
+    if end <= SPREAD * typical:
+        return np.linspace(0.0, end, BINS + 1)
+    return np.concatenate([[0.0], np.geomspace(max(float(np.quantile(near, 0.02)), 1e-6 * end), end, BINS)])
 
 
 def _histogram_of_t(true: Floats, others: Distribution, found: Densities) -> Histogram:
