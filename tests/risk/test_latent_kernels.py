@@ -11,10 +11,11 @@ from scipy.stats import nbinom
 from tacita.random import Draws
 from tacita.risk.identity.negative_binomial import expected_reciprocal, reciprocal_variance
 from tacita.risk.population.latent import classes, law
-from tacita.risk.population.latent.cells import Cells, Lookup, shown_shares
-from tacita.risk.population.latent.chain import Order, Rows, first_shares, fitted_chain, fitted_order
+from tacita.risk.population.latent.cells import Cells, shown_shares
+from tacita.risk.population.latent.chain import Order, Rows, first_shares, fitted_chain, fitted_order, information
 from tacita.risk.population.latent.classes import Layout
 from tacita.risk.population.latent.forecasts import ChainForecast, Repeat
+from tacita.risk.population.latent.lookup import Lookup
 from tacita.risk.population.latent.posterior import Population, Sample, quantile
 from tacita.risk.population.latent.weights import additive, mean_weights
 
@@ -84,15 +85,15 @@ def test_the_population_count_is_what_a_simulation_gives() -> None:
     assert mean[0] == pytest.approx((1 / F).mean(), rel=0.02)
     assert variance[0] == pytest.approx((1 / F).var(), rel=0.1)
     for count in (2, 5, 20, 60):
-        assert of.at_most(np.array([count]))[0] == pytest.approx((count >= F).mean(), abs=0.01)
+        assert of.others.at_most(np.array([count]))[0] == pytest.approx((count >= F).mean(), abs=0.01)
 
 
 def test_quantiles_of_a_mixture_by_adding_up() -> None:
     f = np.array([1.0, 1.0, 3.0, 40.0])
     sample = Sample(f, np.ones(4), np.array([1.0, 6.0, 30.0, 3.0]), np.ones(4, dtype=bool))
     parts = [
-        (0.3, Population(sample, np.log([0.1, 2.0, 3.0, 1.0]), np.log([0.2, 3.0, 1.0, 5.0]))),
-        (0.7, Population(sample, np.log([0.2, 0.1, 1.0, 60.0]), np.log([0.2, 0.5, 0.1, 9.0]), 0.5)),
+        (0.3, Population(sample, np.log([0.1, 2.0, 3.0, 1.0]), np.log([0.2, 3.0, 1.0, 5.0])).others),
+        (0.7, Population(sample, np.log([0.2, 0.1, 1.0, 60.0]), np.log([0.2, 0.5, 0.1, 9.0]), 0.5).others),
     ]
     for share in (0.01, 0.3, 0.5, 0.95):
         found = quantile(parts, share)
@@ -100,7 +101,7 @@ def test_quantiles_of_a_mixture_by_adding_up() -> None:
             others = np.arange(10_000)
             cumulated = sum(
                 weight * nbinom.cdf(others, shape[k], 1 / (1 + odds[k])) if odds[k] else weight
-                for weight, (shape, odds) in ((weight, part.others) for weight, part in parts)
+                for weight, (_, shape, odds) in parts
             )
             assert found[k] == f[k] + np.argmax(cumulated >= share)
 
@@ -174,7 +175,7 @@ def test_the_inverse_gaussian_law_by_its_density(f: int, mean: float) -> None:
     of = Population(sample, np.log([mean]), np.log([a]), 0.5)
     assert of.moments()[0][0] == pytest.approx((inner * weight[::20]).sum() / weight[::20].sum(), rel=1e-4)
     others = (w - shown) * rate
-    shape, odds = (each[0] for each in of.others)
+    _, shape, odds = (each[0] for each in of.others)
     assert shape * odds == pytest.approx((others * weight).sum() / weight.sum(), rel=1e-4)
     none = -shape * np.log1p(odds)
     assert none == pytest.approx(np.log((np.exp(-others) * weight).sum() / weight.sum()), rel=1e-4)
@@ -409,13 +410,19 @@ def plain_chain(order: Order, codes: np.ndarray, own: np.ndarray, wanted: np.nda
     return total
 
 
+def order_of(codes: np.ndarray, own: np.ndarray, keys: np.ndarray) -> tuple[Order, np.ndarray]:
+    rows = Rows(codes, own)
+    return fitted_order(rows, VALUES, keys, information(rows, VALUES), np.arange(len(codes)))
+
+
 def test_left_out_cells_are_forecast_as_if_they_had_never_been_there() -> None:
     codes, records = some_keys(150)
     own = records.astype(np.float64)
     for keys in (np.array([2, 0, 1]), np.array([1, 0, 2])):
-        order = fitted_order(Rows(codes, own), VALUES, keys)
+        order, of_cells = order_of(codes, own, keys)
         assert sum(len(factor.levels) for factor in order.factors) >= 2
         density = order.log_density(Rows(codes, own))
+        np.testing.assert_allclose(of_cells, density, rtol=1e-12)
         for k in range(len(codes)):
             rest = np.arange(len(codes)) != k
             assert density[k] == pytest.approx(plain_chain(order, codes[rest], own[rest], codes[k]), abs=1e-10)
@@ -424,7 +431,7 @@ def test_left_out_cells_are_forecast_as_if_they_had_never_been_there() -> None:
 def test_keys_the_sample_does_not_have_are_forecast_from_all_of_it() -> None:
     codes, records = some_keys(150)
     own = records.astype(np.float64)
-    order = fitted_order(Rows(codes, own), VALUES, np.array([2, 0, 1]))
+    order, _ = order_of(codes, own, np.array([2, 0, 1]))
     every = np.array(list(product(*(range(size) for size in VALUES))))
     density = order.log_density(Rows(every, np.zeros(len(every))))
     assert np.exp(density).sum() == pytest.approx(1.0, rel=1e-10)
@@ -435,7 +442,7 @@ def test_keys_the_sample_does_not_have_are_forecast_from_all_of_it() -> None:
 def test_factors_are_the_likeliest_for_left_out_cells() -> None:
     codes, records = some_keys(200)
     own = records.astype(np.float64)
-    order = fitted_order(Rows(codes, own), VALUES, np.array([0, 2, 1]))
+    order, _ = order_of(codes, own, np.array([0, 2, 1]))
     level = order.factors[1].levels[0]
     sums = []
     for factor in (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0):
@@ -452,7 +459,7 @@ def test_factors_are_the_likeliest_for_left_out_cells() -> None:
 
 def test_draws_follow_the_chain() -> None:
     codes, records = some_keys(150)
-    chain, _ = fitted_chain(Rows(codes, records.astype(np.float64)), VALUES)
+    chain, _ = fitted_chain(Rows(codes, records.astype(np.float64)), VALUES, Draws(1))
     assert chain.mixing.sum() == pytest.approx(1.0)
     drawn, count = np.unique(chain.draw(200_000, Draws(5)), axis=0, return_counts=True)
     expected = 200_000 * np.exp(chain.log_density(Rows(drawn, np.zeros(len(drawn)))))
@@ -477,7 +484,7 @@ def test_draws_stand_for_all_cells_that_the_sample_does_not_have() -> None:
     codes, records = some_keys(300)
     count = records.astype(np.int64)
     cells = Cells(codes + 1, VALUES, NUMBERS, count, np.ones(len(codes)), np.arange(len(codes)))
-    repeat = Repeat(cells, ChainForecast.of(cells), Draws(1))
+    repeat = Repeat(cells, ChainForecast.of(cells, Draws(1)), Draws(1))
     forecast = next(repeat.forecasts(lambda number: None))
     weight = np.exp(forecast.empty.log_weight)
     assert weight.sum() == pytest.approx(VALUES.prod() - len(codes), rel=0.1)

@@ -41,6 +41,8 @@ class Contribution(NamedTuple):
     factor: float | Floats
 
 
+CLOSE = 4
+"""Numbers below so many times their number are close together."""
 Rule = Callable[[int, Ints, list[int]], Iterator[Contribution]]
 """What counts for the target rows of one pattern, given the patterns that occur among the sources."""
 
@@ -164,7 +166,13 @@ def projector(targets: Codes, sources: Codes) -> Callable[[Ints, Ints, int], tup
 
 
 def _sums_where_equal(wanted: Ints, given: Ints, totals: Ints) -> Ints:
-    """For each wanted number, the totals of the given rows that equal it; the smaller side is sorted."""
+    """For each wanted number, the totals of the given rows that equal it; the smaller side is sorted.
+
+    Numbers close together need no sort: they are the rows of a table of totals.
+    """
+    size = max(int(wanted.max(initial=0)), int(given.max(initial=0))) + 1
+    if size <= CLOSE * (len(wanted) + len(given)):
+        return _column_sums(given, totals, size)[wanted]
     if len(wanted) < len(given):
         different, inverse = np.unique(wanted, return_inverse=True)
         place = np.minimum(np.searchsorted(different, given), len(different) - 1)

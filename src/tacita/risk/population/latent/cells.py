@@ -95,22 +95,3 @@ def rows_of(codes: Ints, keys: Ints) -> tuple[Bools, Ints]:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-class Lookup:
-    """Which complete keys are among some: found key by key, so that no number gets too large."""
-
-    def __init__(self, codes: Ints, values: Ints) -> None:
-        self.values, self.known, place = values, [], np.zeros(len(codes), dtype=np.int64)
-        for j in range(codes.shape[1]):
-            known, place = np.unique(place * (values[j] + 1) + codes[:, j], return_inverse=True)
-            self.known.append(known)
-
-    def __call__(self, codes: Ints) -> Bools:
-        """By row whether it is among them."""
-        place = np.zeros(len(codes), dtype=np.int64)
-        for j, known in enumerate(self.known):
-            wanted = place * (self.values[j] + 1) + codes[:, j]
-            at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-            place = np.where((place >= 0) & (known[at] == wanted), at, -1)
-        return place >= 0

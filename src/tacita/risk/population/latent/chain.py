@@ -8,6 +8,7 @@ its own records left out of all counts, exactly.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +16,14 @@ import numpy as np
 from tacita.arrays import Floats, Ints
 from tacita.random import Draws
 from tacita.risk.population.latent import chain_loops
+from tacita.risk.population.latent.ranked import ranked
+from tacita.threads import halt_if_asked, in_threads
 
 FACTORS = np.array([0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0])
 """How much the values not seen in a context may count, by the number of values that were."""
 MIXING_STEPS = 20
+MOST_TRIED = 60_000
+"""Of more cells a random part chooses the factors."""
 
 
 class Level(NamedTuple):
@@ -32,6 +37,29 @@ class Level(NamedTuple):
     value: Ints
     ends: Floats
     factor: float
+
+
+class Seen(NamedTuple):
+    """By row what the sample has of its context and value."""
+
+    records: Floats
+    """Records of the context; 0 for one that was never seen."""
+    alike: Floats
+    """Those of them with the value."""
+    different: Ints
+    """How many values they have."""
+
+    def of(self, rows: Ints) -> Seen:
+        """The same of some rows."""
+        return Seen(self.records[rows], self.alike[rows], self.different[rows])
+
+    @classmethod
+    def of_rows(cls, level: Level, context: Ints, wanted: Ints) -> Seen:
+        """What was seen of rows that may not be in the sample."""
+        records, alike = np.zeros(len(context)), np.zeros(len(context))
+        different = np.zeros(len(context), dtype=np.int64)
+        chain_loops.seen(level.start, level.value, level.ends, context, wanted, records, alike, different)
+        return cls(records, alike, different)
 
 
 class Factor(NamedTuple):
@@ -66,9 +94,8 @@ class Order(NamedTuple):
             context = np.zeros(len(wanted), dtype=np.int64)
             for level in factor.levels:
                 context = self._contexts(level, context, rows.codes)
-                chain_loops.refine(
-                    level.start, level.value, level.ends, context, wanted, rows.own, level.factor, probability
-                )
+                seen = Seen.of_rows(level, context, wanted)
+                chain_loops.refine(*seen, rows.own, level.factor, probability)
             result += np.log(probability)
         return result
 
@@ -105,46 +132,60 @@ def first_shares(first: Floats, wanted: Ints, own: Floats) -> Floats:
     return shares
 
 
-def fitted_order(rows: Rows, values: Ints, order: Ints) -> Order:
-    """The chain in one order of the keys, with the factors under which left-out cells are likeliest."""
-    information = _information(rows, values)
-    factors = []
+def fitted_order(rows: Rows, values: Ints, order: Ints, known: Floats, tried: Ints) -> tuple[Order, Floats]:
+    """The chain in one order of the keys, and log q of the cells, each with its own records left out.
+
+    `known` is the information that keys have of each other. Factors are those under which `tried` cells are likeliest
+    when they are left out.
+    """
+    factors, density = [], np.zeros(len(rows.codes))
     for place, key in enumerate(order):
+        halt_if_asked()
         before = order[:place]
-        nearest = before[np.argsort(-information[key, before], kind="stable")]
-        factors.append(_fitted_factor(rows, values, int(key), nearest))
-    return Order(values, tuple(factors))
+        nearest = before[np.argsort(-known[key, before], kind="stable")]
+        factor, probability = _fitted_factor(rows, values, int(key), nearest, tried)
+        factors.append(factor)
+        density += np.log(probability)
+    return Order(values, tuple(factors)), density
 
 
-def _fitted_factor(rows: Rows, values: Ints, key: int, before: Ints) -> Factor:
-    """One key given those before it, the nearest of them first."""
+def _fitted_factor(rows: Rows, values: Ints, key: int, before: Ints, tried: Ints) -> tuple[Factor, Floats]:
+    """One key given those before it, the nearest of them first; and by cell the probability of its value."""
     wanted = np.ascontiguousarray(rows.codes[:, key])
     first = np.bincount(wanted, weights=rows.own, minlength=values[key]).astype(np.float64)
     probability = first_shares(first, wanted, rows.own)
-    context, levels = np.zeros(len(wanted), dtype=np.int64), []
+    context, known, levels = np.zeros(len(wanted), dtype=np.int64), np.zeros(1, dtype=np.int64), []
     for added in before:
-        known, context = np.unique(context * values[added] + rows.codes[:, added], return_inverse=True)
+        known, context = ranked(context * values[added] + rows.codes[:, added], len(known) * int(values[added]))
         if len(known) == len(wanted):
             break  # No cell shares its context with another: longer contexts say nothing that could be checked.
-        start, value, ends = _entries(context, wanted, rows.own, len(known), int(values[key]))
-        gains = chain_loops.gains(start, value, ends, context, wanted, rows.own, probability, FACTORS)
+        (start, value, ends), seen = _entries(context, wanted, rows.own, len(known), int(values[key]))
+        some = seen.of(tried)
+        gains = chain_loops.gains(*some, rows.own[tried], probability[tried], FACTORS)
         factor = float(FACTORS[int(np.argmax(gains))])
-        chain_loops.refine(start, value, ends, context, wanted, rows.own, factor, probability)
+        chain_loops.refine(*seen, rows.own, factor, probability)
         levels.append(Level(int(added), known, start, value, ends, factor))
-    return Factor(key, first, tuple(levels))
+    return Factor(key, first, tuple(levels)), probability
 
 
-def _entries(context: Ints, wanted: Ints, own: Floats, contexts: int, values: int) -> tuple[Ints, Ints, Floats]:
-    """By context the values seen in it: where they start, the values, and running sums of their records."""
-    pairs, place = np.unique(context * values + wanted, return_inverse=True)
-    records = np.bincount(place, weights=own)
+def _entries(
+    context: Ints, wanted: Ints, own: Floats, contexts: int, values: int
+) -> tuple[tuple[Ints, Ints, Floats], Seen]:
+    """By context the values seen in it: where they start, the values, and running sums of their records.
+
+    And by cell what was seen of its context and value.
+    """
+    pairs, place = ranked(context * values + wanted, contexts * values)
+    records = np.bincount(place, weights=own).astype(np.float64)
     of_context = pairs // values
     start = np.searchsorted(of_context, np.arange(contexts + 1)).astype(np.int64)
     ends = np.cumsum(records)
-    return start, pairs % values, ends - np.concatenate([[0.0], ends])[start[of_context]]
+    ends = ends - np.concatenate([[0.0], ends])[start[of_context]]
+    seen = Seen(ends[start[1:] - 1][context], records[place], np.diff(start)[context])
+    return (start, pairs % values, ends), seen
 
 
-def _information(rows: Rows, values: Ints) -> Floats:
+def information(rows: Rows, values: Ints) -> Floats:
     """Mutual information of each two keys, less what as many pairs of values show by chance."""
     keys, records = len(values), rows.own.sum()
     single = [_entropy(rows.codes[:, j], rows.own) for j in range(keys)]
@@ -159,7 +200,7 @@ def _information(rows: Rows, values: Ints) -> Floats:
 
 def _entropy(codes: Any, own: Floats) -> tuple[float, int]:
     """Entropy of what records show, and how many different values do occur."""
-    _, place = np.unique(codes, return_inverse=True)
+    _, place = ranked(codes, int(codes.max()) + 1)
     share = np.bincount(place, weights=own) / own.sum()
     return float(-(share * np.log(share)).sum()), len(share)
 
@@ -181,20 +222,26 @@ class Chain(NamedTuple):
         return np.where(first[:, None], parts[0], parts[-1])
 
 
-def fitted_chain(rows: Rows, values: Ints) -> tuple[Chain, Floats]:
+def fitted_chain(rows: Rows, values: Ints, draws: Draws) -> tuple[Chain, Floats]:
     """The chain, and log q of the cells, each with its own records left out."""
     descending = np.argsort(-values, kind="stable")
-    orders = [fitted_order(rows, values, order) for order in (descending, descending[::-1])]
-    densities = [order.log_density(rows) for order in orders]
+    known, tried = information(rows, values), np.arange(len(rows.codes))
+    if len(tried) > MOST_TRIED:
+        tried = np.flatnonzero(draws.uniform(tried) < MOST_TRIED / len(tried))
+
+    def one(order: Ints) -> tuple[Order, Floats]:
+        return fitted_order(rows, values, order, known, tried)
+
+    orders, densities = zip(*in_threads(one, (descending, descending[::-1])), strict=True)
     mixing = np.full(2, 0.5)
     for _ in range(MIXING_STEPS):
         share = np.exp(densities[0] + np.log(mixing[0]) - _mixed(densities, mixing))
         total = (share.sum() + 1) / (len(share) + 2)
         mixing = np.array([total, 1 - total])
-    return Chain(tuple(orders), mixing), _mixed(densities, mixing)
+    return Chain(orders, mixing), _mixed(densities, mixing)
 
 
-def _mixed(densities: list[Floats], mixing: Floats) -> Floats:
+def _mixed(densities: Sequence[Floats], mixing: Floats) -> Floats:
     """The logarithm of a mixture of two densities."""
     result: Floats = np.logaddexp(densities[0] + np.log(mixing[0]), densities[1] + np.log(mixing[1]))
     return result

@@ -30,37 +30,42 @@ def _seen(start: Any, value: Any, ends: Any, context: int, wanted: int) -> float
 
 
 @compiled
-def gains(start: Any, value: Any, ends: Any, context: Any, wanted: Any, own: Any, before: Any, factors: Any) -> Any:
-    """By factor: the log-likelihood of the values of all cells, each with its own records left out."""
-    result = np.zeros(len(factors))
+def seen(
+    start: Any, value: Any, ends: Any, context: Any, wanted: Any, records: Any, alike: Any, different: Any
+) -> None:
+    """By row how many records have its context, how many of these its value, and how many values they have."""
     for k in range(len(context)):
         s = context[k]
-        records = ends[start[s + 1] - 1] - own[k]
-        alike = _seen(start, value, ends, s, wanted[k])
-        different = start[s + 1] - start[s] - (1 if alike == own[k] else 0)
+        if s >= 0:
+            records[k] = ends[start[s + 1] - 1]
+            alike[k] = _seen(start, value, ends, s, wanted[k])
+            different[k] = start[s + 1] - start[s]
+
+
+@compiled
+def gains(records: Any, alike: Any, different: Any, own: Any, before: Any, factors: Any) -> Any:
+    """By factor: the log-likelihood of the values of some cells, each with its own records left out."""
+    result = np.zeros(len(factors))
+    for k in range(len(own)):
+        others = different[k] - (1 if alike[k] == own[k] else 0)
         for g in range(len(factors)):
-            prior = factors[g] * max(different, 1)
-            result[g] += own[k] * np.log((alike - own[k] + prior * before[k]) / (records + prior))
+            prior = factors[g] * max(others, 1)
+            result[g] += own[k] * np.log((alike[k] - own[k] + prior * before[k]) / (records[k] - own[k] + prior))
     return result
 
 
 @compiled
-def refine(
-    start: Any, value: Any, ends: Any, context: Any, wanted: Any, own: Any, factor: float, probability: Any
-) -> None:
+def refine(records: Any, alike: Any, different: Any, own: Any, factor: float, probability: Any) -> None:
     """Bring the probability of each row's value from the contexts before to these, its own records left out.
 
-    A row that is no cell of the sample has none of its own.
+    A row that is no cell of the sample has none of its own. Nothing changes where a context was never seen: 0 records.
     """
-    for k in range(len(context)):
-        s = context[k]
-        if s < 0:
+    for k in range(len(own)):
+        if records[k] == 0.0:
             continue
-        records = ends[start[s + 1] - 1] - own[k]
-        alike = _seen(start, value, ends, s, wanted[k])
-        different = start[s + 1] - start[s] - (1 if own[k] > 0.0 and alike == own[k] else 0)
-        prior = factor * max(different, 1)
-        probability[k] = (alike - own[k] + prior * probability[k]) / (records + prior)
+        others = different[k] - (1 if own[k] > 0.0 and alike[k] == own[k] else 0)
+        prior = factor * max(others, 1)
+        probability[k] = (alike[k] - own[k] + prior * probability[k]) / (records[k] - own[k] + prior)
 
 
 @compiled

@@ -147,3 +147,25 @@ def draw_rows(uniforms: Any, sizes: Any, shares: Any, starts: Any, result: Any) 
                 else:
                     low = middle + 1
             result[d, j] = low
+
+
+@compiled
+def thinned(count: Any, share: float, uniforms: Any, result: Any) -> None:
+    """Binomial numbers of so many records that each are taken with some chance, from one uniform number each."""
+    for k in range(len(count)):
+        # Parts of so few expected records that the chance of none is no zero.
+        rest, taken, draw = count[k], 0, uniforms[k]
+        log_none = np.log1p(-share)
+        most = max(int(-500.0 / log_none), 1)
+        while rest > 0:
+            size = min(rest, most)
+            chance = np.exp(size * log_none)
+            number, below = 0, 0.0
+            while number < size and draw >= below + chance:
+                below += chance
+                chance *= (size - number) / (number + 1.0) * share / (1.0 - share)
+                number += 1
+            draw = min(max((draw - below) / chance, 0.0), 1.0 - 1e-16) if chance > 0.0 else 0.5
+            taken += number
+            rest -= size
+        result[k] = taken

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,8 @@ from tacita.risk.population.latent import law, words
 from tacita.risk.population.latent.cells import Cells, rows_of
 from tacita.risk.population.latent.forecasts import ChainForecast, Repeat
 from tacita.risk.population.latent.law import KNOTS, Counts, between_knots
-from tacita.risk.population.latent.posterior import Population, Sample, quantile
+from tacita.risk.population.latent.points import Points
+from tacita.risk.population.latent.posterior import Others, Population, Sample, quantile
 from tacita.risk.population.latent.selection import Fit, selected
 from tacita.risk.population.latent.weights import mean_weights
 from tacita.scenario import Scenario
@@ -42,34 +43,32 @@ class Component:
     share: float
     fit: Fit
     counts: Counts
-    sample: Sample
-    log_m: Floats
-    """By key the logarithm of the forecast."""
+    points: Points
 
-    @classmethod
-    def of(cls, share: float, fit: Fit, counts: Counts, sample: Sample, row: Ints) -> Component:
-        """A law of a file; `row` is by key its row among the cells that were forecast."""
-        return cls(share, fit, counts, sample, fit.forecast.blended(fit.blend)[row])
-
-    def of_release(self, sample: Sample, keys: Ints, known: Bools, row: Ints) -> Component:
-        """The same law, of the keys of a release; `row` is that of the keys that the file has just like that."""
-        log_m = self.log_m[row]
-        log_m[~known] = self.fit.forecast.of_others(keys[~known])
-        return replace(self, sample=sample, log_m=log_m)
+    @property
+    def log_m(self) -> Floats:
+        """By key the logarithm of the forecast."""
+        return self.points.of_keys
 
     def population(self, mean: float = 0.0, shape: float = 0.0) -> Population:
-        """F given f; log M and log a moved by so much."""
-        log_mean, log_shape, _ = self.fit.law.at(self.log_m)
-        return Population(self.sample, log_mean + mean, log_shape + shape, self.fit.law.power)
+        """By point F given f; log M and log a moved by so much."""
+        log_mean, log_shape, _ = self.fit.law.at(self.points.log_m)
+        return Population(self.points.sample, log_mean + mean, log_shape + shape, self.fit.law.power)
+
+    @cached_property
+    def others(self) -> Others:
+        """By key F less f."""
+        found = self.population().others
+        return Others(*(self.points.by_key(each) for each in found))
 
     @cached_property
     def moments(self) -> tuple[Floats, Floats]:
-        """By key E(1/F) and the variance of 1/F."""
+        """By point E(1/F) and the variance of 1/F."""
         return self.population().moments()
 
     @cached_property
     def slopes(self) -> tuple[Floats, Floats]:
-        """By key the derivatives of E(1/F) by log M and log a."""
+        """By point the derivatives of E(1/F) by log M and log a."""
         mean, shape = (
             self.population(*(STEP * direction for direction in step)).moments(second=False)[0]
             - self.population(*(-STEP * direction for direction in step)).moments(second=False)[0]
@@ -78,12 +77,12 @@ class Component:
         return mean / (2 * STEP), shape / (2 * STEP)
 
     def law_variance(self, attack: Floats) -> float:
-        """The variance of the sum of risks that comes from not knowing the law."""
-        place, right = between_knots(self.log_m)
+        """The variance of the sum of risks, with so many attacks by point, that comes from not knowing the law."""
+        place, right = between_knots(self.points.log_m)
         by_mean, by_shape = (attack * slope for slope in self.slopes)
         parts = [by_mean, by_shape]
         if self.fit.law.possible is not None:
-            parts.append(-by_mean * (1 - self.fit.law.at(self.log_m)[2]))
+            parts.append(-by_mean * (1 - self.fit.law.at(self.points.log_m)[2]))
         gradient = np.concatenate(
             [
                 np.bincount(place, weights=each * (1 - right), minlength=len(KNOTS))
@@ -117,40 +116,44 @@ class LatentModel:
     @cached_property
     def risk(self) -> Floats:
         """By key: E(1/F)."""
-        return self._mixed(lambda each: each.moments[0])
+        return np.minimum(self._mixed(lambda each: each.moments[0]), 1.0 / self.sample.f)
 
     @cached_property
     def unique(self) -> Floats:
         """By key: the probability that F = 1."""
-        return self._mixed(lambda each: each.population().unique())
+        found, rows = np.zeros(len(self.sample.f)), np.flatnonzero(self.sample.f <= 1)
+        sample = self.sample.of(rows)
+        for share, each in self.components:
+            log_mean, log_shape, _ = each.fit.law.at(each.log_m[rows])
+            found[rows] += share * Population(sample, log_mean, log_shape, each.fit.law.power).unique()
+        return np.minimum(found, 1.0)
 
     def _mixed(self, figure: Callable[[Component], Floats]) -> Floats:
-        """The mean of a figure over all laws, never outside of what they say: shares add up to 1 but for rounding."""
-        size = len(self.table.codes)
-        total, least, most = np.zeros(size), np.full(size, np.inf), np.full(size, -np.inf)
-        for share, each in self.components:
-            found = figure(each)
-            total += share * found
-            least, most = np.minimum(least, found), np.maximum(most, found)
-        mixed: Floats = np.clip(total, least, most)
-        return mixed
+        """By key the mean of a figure over all laws, never outside of what they say: shares add up to 1 but for
+        rounding."""
+        total = np.zeros(len(self.table.codes))
+        for laws in self.repeats:
+            found = [figure(each) for each in laws]
+            mean = sum((each.share * one for each, one in zip(laws, found, strict=True)), np.zeros(len(found[0])))
+            total += laws[0].points.by_key(np.clip(mean, np.minimum.reduce(found), np.maximum.reduce(found)))
+        return total / len(self.repeats)
 
     def expected(self, attack: Floats | None = None) -> float:
         """The sum of risks, each key counting by its records or by what is given."""
         return math.fsum(self._attack(attack) * self.risk)
 
-    @cached_property
+    @property
     def mean_count(self) -> Floats:
         """By key: E(F)."""
-        return self._mixed(lambda each: each.population().mean_count)
+        return sum((share * each.others.mean_count for share, each in self.components), np.zeros(len(self.sample.f)))
 
     def at_most(self, count: Floats) -> Floats:
         """By key: P(F <= count)."""
-        return self._mixed(lambda each: each.population().at_most(count))
+        return np.minimum(sum(share * each.others.at_most(count) for share, each in self.components), 1.0)
 
     def quantile(self, share: float | Floats) -> Floats:
         """By key the quantile of F."""
-        return quantile([(weight, each.population()) for weight, each in self.components], share)
+        return quantile([(weight, each.others) for weight, each in self.components], share)
 
     def variance(self, attack: Floats | None = None) -> float:
         """The variance of what comes out of so many attacks, uncertainty of the model included."""
@@ -195,12 +198,16 @@ class LatentModel:
 
     def _of_repeat(self, laws: tuple[Component, ...], other: Component | None, attack: Floats) -> tuple[float, float]:
         """The sum of risks of one repeat, and its variance."""
-        sums = [math.fsum(attack * each.moments[0]) for each in laws]
+        points = laws[0].points
+        by_point, squares = points.totals(attack), points.totals(np.square(attack))
+        sums = [math.fsum(by_point * each.moments[0]) for each in laws]
         mean = sum(each.share * value for each, value in zip(laws, sums, strict=True))
-        variance = 0.0 if other is None else (math.fsum(attack * other.moments[0]) - mean) ** 2
+        variance = 0.0
+        if other is not None:
+            variance = (math.fsum(other.points.totals(attack) * other.moments[0]) - mean) ** 2
         for each, value in zip(laws, sums, strict=True):
-            chance = math.fsum(np.square(attack) * each.moments[1])
-            variance += each.share * (each.law_variance(attack) + chance + (value - mean) ** 2)
+            chance = math.fsum(squares * each.moments[1])
+            variance += each.share * (each.law_variance(by_point) + chance + (value - mean) ** 2)
         return mean, variance
 
 
@@ -215,17 +222,28 @@ def model_of_table(table: KeyTable, weights: Floats | None, progress: Progress =
     """The latent model of a key table; `weights` by record, where there are weights."""
     cells = Cells.of(table)
     sample = sample_of(table, cells, weights)
-    chain = ChainForecast.of(cells)
+    draws = Draws(SEED).step("latent")
+    chain = ChainForecast.of(cells, draws.step("chain"))
     repeats, others = [], []
     for number in range(REPEATS):
         here = part(progress, number / REPEATS, (number + 1) / REPEATS)
-        repeat = Repeat(cells, chain, Draws(SEED).step("latent").step(str(number)))
+        repeat = Repeat(cells, chain, draws.step(str(number)))
         found = selected(cells, repeat, lambda classes, here=here: here(classes / 128, f"{classes} latent classes"))  # type: ignore[misc]
-        laws = zip(found.shares, found.fits, strict=True)
-        repeats.append(tuple(Component.of(share, fit, found.counts, sample, cells.row) for share, fit in laws))
-        other = found.other
-        others.append(None if other is None else Component.of(1.0, other, found.counts, sample, cells.row))
+        repeats.append(_components(found.shares, found.fits, found.counts, sample, cells.row))
+        other = () if found.other is None else (found.other,)
+        others.append(next(iter(_components((1.0,), other, found.counts, sample, cells.row)), None))
     return LatentModel(table, tuple(repeats), tuple(others), sample)
+
+
+def _components(
+    shares: Sequence[float], fits: Sequence[Fit], counts: Counts, sample: Sample, row: Ints
+) -> tuple[Component, ...]:
+    """Laws of one forecast; `row` is by key its row among the cells that were forecast."""
+    if not fits:
+        return ()
+    log_m = fits[0].forecast.blended(fits[0].blend)[row]
+    points = Points.of(sample, log_m, [each.law for each in fits])
+    return tuple(Component(share, fit, counts, points) for share, fit in zip(shares, fits, strict=True))
 
 
 def model_of_release(model: LatentModel, table: KeyTable, whole: Refilled, weights: Floats | None) -> LatentModel:
@@ -234,11 +252,14 @@ def model_of_release(model: LatentModel, table: KeyTable, whole: Refilled, weigh
     known, row = rows_of(whole.table.codes.astype(np.int64), keys)
     sample = sample_of_release(whole, known, row, weights)
 
-    def moved(law: Component) -> Component:
-        return law.of_release(sample, keys, known, row)
+    def moved(laws: tuple[Component, ...]) -> tuple[Component, ...]:
+        log_m = laws[0].log_m[row]
+        log_m[~known] = laws[0].fit.forecast.of_others(keys[~known])
+        points = Points.of(sample, log_m, [each.fit.law for each in laws])
+        return tuple(replace(each, points=points) for each in laws)
 
-    repeats = tuple(tuple(map(moved, laws)) for laws in model.repeats)
-    others = tuple(None if other is None else moved(other) for other in model.others)
+    repeats = tuple(map(moved, model.repeats))
+    others = tuple(None if other is None else moved((other,))[0] for other in model.others)
     return LatentModel(table, repeats, others, sample)
 
 

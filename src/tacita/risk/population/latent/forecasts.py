@@ -11,15 +11,16 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binom
+from scipy.optimize import brentq
 
 from tacita.arrays import Floats, Ints
 from tacita.random import Draws
-from tacita.risk.population.latent import classes
-from tacita.risk.population.latent.cells import Cells, Lookup
+from tacita.risk.population.latent import class_loops, classes
+from tacita.risk.population.latent.cells import Cells
 from tacita.risk.population.latent.chain import Chain, Rows, fitted_chain
 from tacita.risk.population.latent.classes import Classes, Layout
 from tacita.risk.population.latent.law import LEAST_LOG, Counts, pooled
+from tacita.risk.population.latent.lookup import Lookup
 from tacita.threads import in_threads
 
 FOLDS = 5
@@ -100,10 +101,10 @@ class ChainForecast(NamedTuple):
     lookup: Lookup
 
     @classmethod
-    def of(cls, cells: Cells) -> ChainForecast:
+    def of(cls, cells: Cells, draws: Draws) -> ChainForecast:
         """The chain fitted to the complete cells."""
         rows = Rows(cells.codes[cells.complete] - 1, cells.count[cells.complete].astype(np.float64))
-        chain, density = fitted_chain(rows, cells.values)
+        chain, density = fitted_chain(rows, cells.values, draws)
         return cls(chain, density, Lookup(rows.codes, cells.values))
 
     def of_empty(self, codes: Ints) -> Floats:
@@ -118,7 +119,8 @@ class Repeat:
         self.cells, self.chain, self.draws = cells, chain, draws
         self.layout = Layout.of(cells.values, cells.numbers)
         self.places = np.where(cells.codes > 0, self.layout.starts[:-1] + cells.codes - 1, -1).astype(np.int32)
-        self.fitted_count = _part(cells.count, draws.step("part"))
+        self.fitted_count = part_of(cells.count, draws.step("part"))
+        self.fitted = np.flatnonzero(self.fitted_count)
         self.fold = draws.step("folds").integers(np.arange(len(cells.codes)), FOLDS)
         self.fold[cells.count > SMALL] = -1
         self.models = [classes.one_class(self.layout)] * FOLDS
@@ -137,21 +139,25 @@ class Repeat:
     def _fit(self, number: int) -> None:
         def one(fold: int) -> Classes:
             draws = self.draws.step(f"start {number} {fold}")
-            weight = np.where(self.fold < 0, self.fitted_count, self.fitted_count * (FOLDS / (FOLDS - 1)))
-            weight[self.fold == fold] = 0.0
-            return classes.fitted(classes.split(self.models[fold], number, draws), self.places, weight)
+            weight = np.where(own < 0, count, count * (FOLDS / (FOLDS - 1)))
+            weight[own == fold] = 0.0
+            return classes.fitted(classes.split(self.models[fold], number, draws), places, weight)
 
+        own, count, places = (each[self.fitted] for each in (self.fold, self.fitted_count, self.places))
         # Each model is worked out by itself, so that the result is the same with any number of threads.
         self.models = in_threads(one, range(FOLDS))
 
     def _forecast(self, number: int) -> Forecast:
         size, log_records = len(self.cells.codes), np.log(self.cells.records)
-        log_density, summed = np.empty(size), np.zeros(size)
-        large = np.flatnonzero(self.fold < 0)
-        for fold, model in enumerate(self.models):
+        log_density, large = np.empty(size), np.flatnonzero(self.fold < 0)
+
+        def one(fold: int) -> Floats:
+            model, without = self.models[fold], np.zeros(size)
             model.log_density(self.places, np.flatnonzero(self.fold == fold), log_density)
-            model.density_without(self.places, large, self.fitted_count, summed)
-        log_density[large] = np.log(summed[large] / FOLDS)
+            model.density_without(self.places, large, self.fitted_count, without)
+            return without[large]
+
+        log_density[large] = np.log(sum(in_threads(one, range(FOLDS))) / FOLDS)
         log_density += log_records
         log_chain = log_density.copy()
         log_chain[self.cells.complete] = self.chain.log_density + log_records
@@ -181,12 +187,20 @@ class Repeat:
         return Empty(log_classes, log_chain, -np.log(self.size) - np.logaddexp(log_classes, log_chain))
 
 
-def _part(count: Ints, draws: Draws) -> Floats:
+def part_of(count: Ints, draws: Draws) -> Floats:
     """By cell the records that models are fitted to: all, or of many cells a random part."""
     if len(count) <= MOST_CELLS:
         return count.astype(np.float64)
-    share, draw = MOST_CELLS / len(count), draws.uniform(np.arange(len(count)))
-    taken = (draw >= 1 - share).astype(np.float64)
-    several = count > 1
-    taken[several] = binom.ppf(draw[several], count[several], share)
+    share, taken = _share_with(MOST_CELLS, count), np.empty(len(count))
+    class_loops.thinned(count, share, draws.uniform(np.arange(len(count))), taken)
     return taken
+
+
+def _share_with(cells: int, count: Ints) -> float:
+    """The share of the records that is expected to have so many different cells."""
+    different, times = np.unique(count, return_counts=True)
+
+    def excess(share: float) -> float:
+        return float((times * -np.expm1(different * np.log1p(-share))).sum() - cells)
+
+    return float(brentq(excess, 0.0, 1.0 - 1e-9))

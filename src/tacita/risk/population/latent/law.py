@@ -18,6 +18,7 @@ from scipy.optimize import minimize
 from tacita.arrays import Floats, Ints
 from tacita.risk.population.latent import law_loops
 from tacita.risk.population.latent.law_loops import MOST
+from tacita.risk.population.latent.ranked import ranked
 
 KNOTS = np.array([-8.0, -5.0, -3.0, -1.5, 0.0, 1.5, 3.0])
 AT_ZERO = 4
@@ -92,9 +93,11 @@ def pooled(log_m: Floats, count: Ints, empty_log_m: Floats, empty_weight: Floats
     some = every <= GREATEST_LOG
     counts = np.concatenate([np.minimum(count, MOST + 1), np.zeros(len(empty_log_m), dtype=np.int64)])[some]
     every, weight = every[some], np.concatenate([np.ones(len(log_m)), empty_weight])[some]
-    bins, of_cell = np.unique(np.floor(every / BIN), return_inverse=True)
+    bin_ = np.floor(every / BIN).astype(np.int64)
+    least = bin_.min(initial=0)
+    bins, of_cell = ranked(bin_ - least, int(bin_.max(initial=0) - least) + 1)
     mean = np.bincount(of_cell, weights=weight * every) / np.bincount(of_cell, weights=weight)
-    different, row = np.unique(of_cell * (MOST + 2) + counts, return_inverse=True)
+    different, row = ranked(of_cell * (MOST + 2) + counts, len(bins) * (MOST + 2))
     start = np.searchsorted(different // (MOST + 2), np.arange(len(bins) + 1)).astype(np.int64)
     total = np.bincount(row, weights=weight).astype(np.float64)
     place, share = between_knots(mean)

@@ -7,6 +7,7 @@ forecast, and this is the model of Benedetti and Franconi; with a without bound 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.risk.identity.negative_binomial import expected_reciprocal, reciprocal_variance
 from tacita.risk.population.latent import risk_loops
 from tacita.risk.population.latent.law import GREATEST_COUNT
+from tacita.threads import in_threads
 
 
 def _rule(nodes: int) -> tuple[Floats, Floats]:
@@ -31,7 +33,12 @@ POWER_NODES, POWER_WEIGHTS = _rule(24)
 """Fewer where each value of the integrand is a sum."""
 
 
-class Sample(NamedTuple):
+BLOCK = 4096
+"""Keys of which one thread works out figures at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
     """By key what the file says."""
 
     f: Floats
@@ -40,6 +47,43 @@ class Sample(NamedTuple):
     mean_weight: Floats
     forecast: Bools
     """Which keys the model speaks of; of the others f alone does."""
+
+    def of(self, keys: Ints) -> Sample:
+        """The same of some keys."""
+        return Sample(self.f[keys], self.shown[keys], self.mean_weight[keys], self.forecast[keys])
+
+    @cached_property
+    def of_frequent(self) -> tuple[Ints, Floats, Floats]:
+        """The keys whose counts speak for themselves, with E(1/F) and its variance: the same for every law."""
+        many = np.flatnonzero(self.f > GREATEST_COUNT)
+        f, p = self.f[many], 1.0 / (1.0 + self.others[many] / self.shown[many])
+        return many, expected_reciprocal(f, p), reciprocal_variance(f, p)
+
+    @cached_property
+    def others(self) -> Floats:
+        """By key how many persons outside the sample each one in it stands for."""
+        # Who stands for himself alone has no others, whatever they might have answered.
+        return np.where(self.mean_weight > 1, np.maximum(self.mean_weight - self.shown, 0.0), 0.0)
+
+
+class Others(NamedTuple):
+    """By key F less f: negative binomial."""
+
+    f: Floats
+    shape: Floats
+    odds: Floats
+
+    @property
+    def mean_count(self) -> Floats:
+        """E(F)."""
+        return self.f + self.shape * self.odds
+
+    def at_most(self, count: Floats) -> Floats:
+        """P(F <= count)."""
+        outside = np.floor(count - self.f) + 1
+        here = np.maximum(outside, 1.0)
+        within: Floats = np.where(outside < 1, 0.0, betainc(self.shape, here, 1.0 / (1.0 + self.odds)))
+        return within
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +110,7 @@ class Population:
         """Shape and odds of the negative binomial count of others, where rates are gamma."""
         a = np.where(self.forecast, np.exp(self.log_shape), 0.0)
         rate = a * np.exp(-self.log_mean) + self.sample.shown
-        # Who stands for himself alone has no others, whatever they might have answered.
-        weight = self.sample.mean_weight
-        others = np.where(weight > 1, np.maximum(weight - self.sample.shown, 0.0), 0.0)
-        return a + self.f, others / rate
+        return a + self.f, self.sample.others / rate
 
     @cached_property
     def apart(self) -> Ints:
@@ -77,33 +118,36 @@ class Population:
         none = np.empty(0, dtype=np.int64)
         return none if self.index == 0.0 else np.flatnonzero(self.forecast & (self.f == np.rint(self.f)))
 
-    def _figures(self, *, integrals: bool, second: bool) -> Floats:
-        """Of the keys apart: E(1/F), E(1/F^2), log P(nobody else), expected others."""
-        found = np.zeros((len(self.apart), 4))
-        rows = self.apart
-        risk_loops.power_figures(
-            self.f[rows], self.sample.shown[rows], self.sample.mean_weight[rows], np.exp(self.log_mean[rows]),
-            np.exp(self.log_shape[rows]), self.index, POWER_NODES, POWER_WEIGHTS, integrals, second, found,
-        )  # fmt: skip
+    def _figures(self, rows: Ints, *, integrals: bool, second: bool) -> Floats:
+        """Of some of the keys apart: E(1/F), E(1/F^2), log P(nobody else), expected others."""
+        sample, mean, shape = self.sample.of(rows), np.exp(self.log_mean[rows]), np.exp(self.log_shape[rows])
+        found = np.zeros((len(rows), 4))
+
+        def block(some: slice) -> None:
+            risk_loops.power_figures(
+                sample.f[some], sample.shown[some], sample.mean_weight[some], mean[some], shape[some], self.index,
+                POWER_NODES, POWER_WEIGHTS, integrals, second, found[some],
+            )  # fmt: skip
+
+        _in_blocks(block, len(rows))
         return found
 
     @cached_property
-    def others(self) -> tuple[Floats, Floats]:
-        """Shape and odds of a negative binomial count of others: where rates are not gamma with its mean and P(0)."""
+    def others(self) -> Others:
+        """A negative binomial count of others: where rates are not gamma with its mean and P(0)."""
         shape, odds = (each.copy() for each in self.gamma)
         if len(self.apart):
-            figures = self._figures(integrals=False, second=False)
-            matched = risk_loops.odds_of(figures[:, 3], figures[:, 2])
+            figures = self._figures(self.apart, integrals=False, second=False)
+            matched = np.empty(len(figures))
+
+            def block(some: slice) -> None:
+                matched[some] = risk_loops.odds_of(figures[some, 3], figures[some, 2])
+
+            _in_blocks(block, len(figures))
             some = matched > 0
             odds[self.apart] = matched
             shape[self.apart[some]] = figures[some, 3] / matched[some]
-        return shape, odds
-
-    @property
-    def mean_count(self) -> Floats:
-        """E(F)."""
-        shape, odds = self.others
-        return self.f + shape * odds
+        return Others(self.f, shape, odds)
 
     def moments(self, *, second: bool = True) -> tuple[Floats, Floats]:
         """E(1/F) and the variance of 1/F."""
@@ -111,38 +155,43 @@ class Population:
         few[self.apart] = False
         both = np.zeros((len(self.f), 2))
         both[few] = self._integrals(few, second)
-        both[self.apart] = self._figures(integrals=True, second=second)[:, :2]
+        both[self.apart] = self._figures(self.apart, integrals=True, second=second)[:, :2]
         mean, variance = both[:, 0], np.maximum(both[:, 1] - both[:, 0] ** 2, 0.0)
-        many = self.f > GREATEST_COUNT
-        if many.any():
-            p = 1.0 / (1.0 + self.gamma[1][many])
-            mean[many] = expected_reciprocal(self.f[many], p)
-            variance[many] = reciprocal_variance(self.f[many], p)
+        many, of_many, variance_of_many = self.sample.of_frequent
+        mean[many], variance[many] = of_many, variance_of_many
         return np.minimum(mean, 1.0 / self.f), variance
 
     def _integrals(self, some: Bools, second: bool) -> Floats:
         """E(1/F) and E(1/F^2) where rates are gamma."""
-        shape, odds = self.gamma
-        found = np.zeros((int(some.sum()), 2))
-        risk_loops.reciprocal_moments(self.f[some], shape[some], odds[some], NODES, NODE_WEIGHTS, second, found)
-        return found
+        f, shape, odds = self.f[some], self.gamma[0][some], self.gamma[1][some]
+        found = np.zeros((len(f), 2))
 
-    def at_most(self, count: Floats) -> Floats:
-        """P(F <= count)."""
-        shape, odds = self.others
-        outside = np.floor(count - self.f) + 1
-        here = np.maximum(outside, 1.0)
-        within: Floats = np.where(outside < 1, 0.0, betainc(shape, here, 1.0 / (1.0 + odds)))
-        return within
+        def block(rows: slice) -> None:
+            risk_loops.reciprocal_moments(
+                f[rows], shape[rows], odds[rows], NODES, NODE_WEIGHTS, second, found[rows]
+            )  # fmt: skip
+
+        _in_blocks(block, len(f))
+        return found
 
     def unique(self) -> Floats:
         """P(F = 1): 0 where f is greater."""
-        shape, odds = self.others
-        alone: Floats = np.where(self.f <= 1, np.exp(-shape * np.log1p(odds)), 0.0)
+        shape, odds = self.gamma
+        alone = np.zeros(len(self.f))
+        gamma = self.f <= 1
+        gamma[self.apart] = False
+        alone[gamma] = np.exp(-shape[gamma] * np.log1p(odds[gamma]))
+        rows = self.apart[self.f[self.apart] <= 1]
+        alone[rows] = np.exp(self._figures(rows, integrals=False, second=False)[:, 2])
         return alone
 
 
-def quantile(parts: list[tuple[float, Population]], share: float | Floats) -> Floats:
+def _in_blocks(work: Callable[[slice], None], size: int) -> None:
+    """Work on so many keys, some at a time; what is found of each does not depend on the others."""
+    in_threads(work, [slice(begin, begin + BLOCK) for begin in range(0, size, BLOCK)], worth=size > 2 * BLOCK)
+
+
+def quantile(parts: list[tuple[float, Others]], share: float | Floats) -> Floats:
     """The least count that F stays within with probability `share`, F having one distribution or another."""
     f = parts[0][1].f
     low, high = f - 1.0, f.copy()

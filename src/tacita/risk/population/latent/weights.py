@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacita.arrays import Floats, Ints
+from tacita.risk.population.latent import weight_loops
 
 SWEEPS = 100
 ENOUGH = 1e-9
@@ -25,14 +26,16 @@ def mean_weights(
     Where a weight is the mean of several records, `repeats` says of how many, and `squares` how they vary: the sum of
     their squared deviations from it.
     """
-    order = np.lexsort((weights, row))  # sums must not depend on the order of the records
-    row, weights = row[order], weights[order]
-    times = np.ones(len(row)) if repeats is None else repeats[order].astype(np.float64)
+    times = np.ones(len(row)) if repeats is None else repeats.astype(np.float64)
+    if not (np.diff(row) > 0).all():
+        order = np.lexsort((weights, row))  # sums must not depend on the order of the records
+        row, weights, times = row[order], weights[order], times[order]
+        squares = None if squares is None else squares[order]
     count: Floats = np.bincount(row, weights=times, minlength=len(codes)).astype(np.float64)
     mean = np.bincount(row, weights=weights * times, minlength=len(codes)) / count
     square = np.bincount(row, weights=(weights - mean[row]) ** 2 * times, minlength=len(codes))
     if squares is not None:
-        square += np.bincount(row, weights=squares[order], minlength=len(codes))
+        square += np.bincount(row, weights=squares, minlength=len(codes))
     twice = count >= 2
     within = square[twice].sum() / max((count[twice] - 1).sum(), 1.0)
     if within <= (1e-9 * mean.mean()) ** 2:
@@ -48,19 +51,7 @@ def additive(codes: Ints, count: Floats, mean: Floats, ridge: float = 1.0) -> Fl
     Effects are drawn to 0 as by one more record; found by fitting variable after variable until nothing changes.
     """
     level = (count * mean).sum() / count.sum()
-    rest = mean - level
-    effects = [np.zeros(int(column.max()) + 1) for column in codes.T]
-    for _ in range(SWEEPS):
-        change = 0.0
-        for j, effect in enumerate(effects):
-            column = codes[:, j]
-            total = np.bincount(column, weights=count * rest, minlength=len(effect))
-            records = np.bincount(column, weights=count, minlength=len(effect))
-            step = (total - ridge * effect) / (records + ridge)
-            effect += step
-            rest -= step[column]
-            change = max(change, float(np.abs(step).max()))
-        if change < ENOUGH * abs(level):
-            break
+    rest, columns = mean - level, np.ascontiguousarray(codes.T)
+    weight_loops.fit_effects(columns, count, rest, ridge, SWEEPS, ENOUGH * abs(level))
     fitted: Floats = mean - rest
     return fitted
