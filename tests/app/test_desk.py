@@ -17,7 +17,7 @@ from tacita.app.actions import act, every_action
 from tacita.app.desk import Desk
 from tacita.app.draft import Draft
 from tacita.app.guard import COOKIE, Guard
-from tacita.app.pages.compare import inside
+from tacita.app.pages.confidentiality_card import inside
 from tacita.app.shell import PAGES, fragments
 from tacita.app.worker import Message, Task, Worker, sendable
 from tacita.progress import Progress
@@ -194,6 +194,23 @@ def test_records_within_an_area_of_the_plot_are_counted_at_its_edges() -> None:
     every, unsafe = inside(Plot(), {"across": (1, 2), "upwards": (0, 0.1)})
     assert (every.tolist(), unsafe.tolist()) == ([1, 2], [1])
     assert inside(Plot(), {"across": (1, 2), "upwards": (0, 0.2), "top": 0.2})[0].tolist() == [1, 2, 3]
+
+
+def test_what_is_kept_is_bounded_by_its_size_but_never_what_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four hundred results of a large file would not fit into memory."""
+    desk, _ = desk_of(PEOPLE)
+    act(desk, "add_step", {"step": "round", "variables": ("income",), "base": "20"})
+    settle(desk)
+    shown = [key for key in desk.results if key.startswith(("state:", "release:", "compared:"))]
+    assert len(shown) == 6
+    monkeypatch.setattr("tacita.app.desk.MOST_BYTES", 1000)
+    for number in range(5):
+        desk.keep(f"figure:{number}", number, 400)
+    assert [desk.known(f"figure:{number}") for number in range(5)] == [None, None, None, 3, 4]
+    # More than fits, and all of it of the present steps: it stays, or it would be worked out again and again.
+    desk.keep(shown[0], desk.results[shown[0]], 5000)
+    assert all(key in desk.results for key in shown) and desk.known("figure:4") is None
+    assert desk.sizes.keys() == desk.results.keys()
 
 
 # The worker.

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.check import TacitaError
 from tacita.comparison.before_after import BeforeAfter, before_after
+from tacita.comparison.classes import common_classes
 
 SEX = tc.Scenario(keys=["sex"])
 
@@ -294,3 +295,18 @@ def test_progress_is_told() -> None:
     before_after(before, before, SEX, progress=lambda done, what: told.append((done, what)))
     assert [what for _, what in told] == ["comparing x", "comparing sex", "tables of pairs", "associations"]
     assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_a_number_that_was_suppressed_throughout_stands_in_the_class_beside_it() -> None:
+    """Ages of one person each, recoded and then suppressed, stood as classes of their own beside 80-99."""
+    ages = [30, 35, 39, 80, 81, 85, 92, 97, 140]
+    classes = ["30-39", "30-39", None, "80-99", None, "80-99", "80-99", None, None]
+    before, after = (tc.Data.of(pl.DataFrame({"age": each})) for each in (ages, classes))
+    rows = np.arange(len(ages))
+    found = common_classes(before, after, "age", rows, rows)
+    # Between two numbers of a class, or no further beyond one than the class is wide; 140 is neither.
+    assert [found.labels[code] for code in found.original] == ["30-39"] * 3 + ["80-99"] * 5 + ["140"]
+    # Without classes in the release a value that is gone is itself.
+    blanked = before.with_columns({"age": [30, 35, None, 80, 81, 85, 92, 97, None]})
+    same = common_classes(before, blanked, "age", rows, rows)
+    assert [same.labels[code] for code in same.original] == [str(age) for age in ages]

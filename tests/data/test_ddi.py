@@ -3,7 +3,9 @@
 import datetime
 from xml.etree import ElementTree
 
+import numpy as np
 import polars as pl
+import pytest
 
 from tacita.data import Data, Variable
 from tacita.data.codebook import codebook
@@ -81,7 +83,8 @@ def test_the_structure_by_hand() -> None:
         "numeric",
     ]
     assert age.findtext("d:notes", namespaces=IN) == PERTURBED
-    counts = [each.text for each in root.iter() if each.tag.endswith(("catStat", "sumStat"))]
+    counted = [each for each in root.iter() if each.get("type") in ("freq", "vald", "invd")]
+    counts = [each.text for each in counted]
     assert all(int(count or 0) == 0 or int(count or 0) >= 10 for count in counts)
 
 
@@ -153,3 +156,19 @@ def test_every_element_is_where_the_schema_has_it_and_those_it_requires_are_ther
     assert set(ORDER) <= seen
     named = [element.get("ID") for element in root.iter() if element.get("ID")]
     assert len(named) == len(set(named))
+
+
+def test_numbers_have_a_mean_unless_it_would_tell_a_count_that_is_withheld() -> None:
+    """Three of sixty have a 1: their mean, 0.05, would say so."""
+    rare, income = [1.0] * 3 + [0.0] * 57, [1000.0 * place for place in range(60)]
+    file = Data.of(pl.DataFrame({"rare": rare, "income": income, "w": [2.0] * 60}), {"rare": Variable(scale="numeric")})
+    root = xml_of(described(file, "w"))
+    one, other, weight = root.findall("d:dataDscr/d:var", IN)
+    assert [each.get("type") for each in one.findall("d:sumStat", IN)] == ["vald", "invd"]
+    found = {str(each.get("type")): float(each.text or "") for each in other.findall("d:sumStat", IN)}
+    spread = float(np.std(income, ddof=1))
+    assert found == {"vald": 60, "invd": 0, "mean": 29_500, "stdev": pytest.approx(spread, rel=1e-3)}
+    # Each variable says which one is its weight.
+    assert one.get("wgt-var") == other.get("wgt-var") == weight.get("ID") and weight.get("wgt") == "wgt"
+    few = described(Data.of(pl.DataFrame({"x": [None] * 55 + [1.5, 2.5, 3.5, 4.5, 5.5]}))).variables[0]
+    assert (few.mean, few.deviation) == (None, None)

@@ -75,8 +75,18 @@ def heat(table: Table, rows: str, columns: str) -> Spec:
 def curve(rows: Sequence[Mapping[str, float]], threshold: float) -> Spec:
     """Expected re-identifications by threshold, and the threshold chosen."""
     x = {"field": "threshold", "type": "quantitative", "title": "threshold on the individual risk"}
-    er = {"field": "expected", "type": "quantitative", "title": "expected re-identifications, at most"}
-    above = {"field": "unsafe", "type": "quantitative", "title": "records above the threshold"}
+    er = {
+        "field": "expected",
+        "type": "quantitative",
+        "title": "expected re-identifications, at most",
+        "axis": {"titleColor": BLUE},
+    }
+    above = {
+        "field": "unsafe",
+        "type": "quantitative",
+        "title": "records above the threshold (dashes)",
+        "axis": {"titleColor": RED},
+    }
     rule = {
         "data": {"values": [{"threshold": threshold}]},
         "mark": {"type": "rule", "color": INK, "strokeDash": [5, 3]},

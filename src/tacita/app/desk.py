@@ -21,8 +21,8 @@ from tacita.protect.step import Step
 from tacita.release.advance import State
 from tacita.release.release import Release
 
-MOST_KEPT = 400
-"""Results that are kept; those that were not looked at for longest go first."""
+MOST_KEPT, MOST_BYTES = 400, 2_000_000_000
+"""Results that are kept, and what they take together; those that were not looked at for longest go first."""
 GIVEN_UP = "cancelled"
 PATIENCE = 3.0
 """Seconds before work that is of no use any more is ended: ending it costs a new process."""
@@ -39,6 +39,8 @@ class Desk:
         self.history = History()
         self.view: dict[str, Any] = {"page": "data"}
         self.results: OrderedDict[str, Any] = OrderedDict()
+        self.sizes: dict[str, int] = {}
+        """By key the bytes that a result takes, where it takes many."""
         self.failures: dict[str, str] = {}
         """By key why there is no result."""
         self.wishes: list[Task] = []
@@ -140,11 +142,27 @@ class Desk:
             self.keep(key, (data, work(data)))
         return self.results[key][1]
 
-    def keep(self, key: str, result: Any) -> None:
-        """Keep a result."""
-        self.results[key] = result
-        while len(self.results) > MOST_KEPT:
-            self.results.popitem(last=False)
+    def keep(self, key: str, result: Any, size: int = 0) -> None:
+        """Keep a result; older ones go where there are too many, but never those of the present steps."""
+        self.results[key], self.sizes[key] = result, size
+        if not self._too_much:
+            return
+        shown = self._shown()
+        for old in [each for each in self.results if each != key and not any(part in each for part in shown)]:
+            if self._too_much:
+                del self.results[old], self.sizes[old]
+
+    @property
+    def _too_much(self) -> bool:
+        return len(self.results) > MOST_KEPT or sum(self.sizes.values()) > MOST_BYTES
+
+    def _shown(self) -> list[str]:
+        """Keys of what the header, the trail and the pages show of the present draft."""
+        draft = self.draft
+        if not draft.ready:
+            return []
+        counts = range(len(draft.steps) + 1)
+        return [draft.key(draft.steps[:count]) for count in counts] + [draft.key(steps) for steps in self.also()]
 
     # What is wanted.
 
@@ -203,10 +221,10 @@ class Desk:
                 self.progress = message.value
                 continue
             if message.kind == "result":
-                self.keep(running.key, message.value)
+                self.keep(running.key, message.value, message.size)
                 if running.key.startswith("compared:"):
                     # It is the release itself, with more measured: a file is not kept twice.
-                    self.results["release:" + running.key.removeprefix("compared:")] = message.value
+                    self.keep("release:" + running.key.removeprefix("compared:"), message.value)
             else:
                 self.failures[running.key] = message.value
             self.changed()

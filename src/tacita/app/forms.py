@@ -19,6 +19,7 @@ SHOWN = 4
 """So many parameters are shown at first, the others behind a fold."""
 BEHIND = ("label", "only", "strata", "key_sets", "combs", "ghosts")
 """Parameters of every step, and what few need: behind the fold."""
+YES_NO = {"True": "yes", "False": "no", "true": "yes", "false": "no"}
 
 
 def fields(parameters: Sequence[Parameter], columns: Sequence[str], values: Mapping[str, Any]) -> list[Any]:
@@ -65,7 +66,7 @@ def _is_column(each: Parameter) -> bool:
 
 def _usual(each: Parameter) -> str:
     usual = each.shown_default
-    return f"Usual: {usual}." if usual and usual != "none" else ""
+    return f"Usual: {YES_NO.get(usual, usual)}." if usual and usual != "none" else ""
 
 
 def _hinted(made: Tag, hint: str) -> Tag:

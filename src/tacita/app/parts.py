@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from htmltools import HTML, Tag, TagList, tags
 
+from tacita.app.drawn import Drawn, drawn
 from tacita.result import Result, Table, cell_text
 
 MOST_ROWS = 200
@@ -121,13 +122,14 @@ def _checked(yes: bool) -> dict[str, str]:
     return {"checked": ""} if yes else {}
 
 
-def table_of(table: Table, *, most: int = MOST_ROWS, fold: str = "") -> Tag:
-    """A table of figures; behind a fold with that title if one is given."""
+def table_of(table: Table, *, most: int = MOST_ROWS, fold: str = "", rows: int = 0) -> Tag:
+    """A table of figures; behind a fold with that title if one is given. `rows`: how many it has in full."""
     head = tags.tr(*(tags.th(name, scope="col", class_=_side(at)) for at, name in enumerate(table.columns)))
     body = [
         tags.tr(*(tags.td(_shown(cell), class_=_side(at)) for at, cell in enumerate(row))) for row in table.rows[:most]
     ]
-    more = tags.p(f"{len(table.rows) - most:,} more rows.", class_="quiet") if len(table.rows) > most else None
+    left = max(rows, len(table.rows)) - len(body)
+    more = tags.p(f"{left:,} more rows.", class_="quiet") if left > 0 else None
     caption = tags.caption(table.title) if table.title and not fold else None
     whole = tags.div(
         tags.table(caption, tags.thead(head), tags.tbody(*body)),
@@ -155,45 +157,23 @@ def folded(title: str, *inside: Any, opened: bool = False, place: str = "") -> T
     return tags.details(tags.summary(title), *inside, id="d-" + _plain(place + title), **own)
 
 
-def figure(spec: dict[str, Any] | None, words: str, *, name: str, brush: str = "", waiting: str = "drawing …") -> Tag:
+def figure(spec: Mapping[str, Any] | Drawn | None, words: str, *, name: str, brush: str = "", data: bool = True) -> Tag:
     """A figure with its description and, behind a fold, its data; a placeholder until it is drawn."""
     if spec is None:
-        return tags.div(tags.span(waiting), class_="waiting", role="status")
-    drawn = tags.div(
-        {
-            "class": "vega",
-            "id": f"figure-{_plain(name)}",
-            "tabindex": "0",
-            "role": "figure",
-            "aria-label": words,
-            "data-brush": brush,
-        },
-        tags.script(HTML(json.dumps(spec, default=str).replace("<", "\\u003c")), type="application/json"),
-    )
-    return tags.figure(drawn, tags.figcaption(words), figure_data(spec, name))
-
-
-def figure_data(spec: Mapping[str, Any], name: str) -> Tag | None:
-    """What a figure is drawn from, as tables."""
-    tables = [rows for rows in _rows(spec) if rows]
-    if not tables:
-        return None
-    shown = [table_of(_as_table(rows), most=100) for rows in tables]
-    return folded("Data of the figure", *shown, place=name)
-
-
-def _rows(spec: Mapping[str, Any]) -> Iterable[Sequence[Mapping[str, Any]]]:
-    yield from spec.get("datasets", {}).values()
-    values = spec.get("data", {}).get("values") if isinstance(spec.get("data"), Mapping) else None
-    if isinstance(values, list):
-        yield values
-
-
-def _as_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    names = list(dict.fromkeys(key for row in rows[:100] for key in row))
-    return Table(
-        tuple(each.replace("_", " ") for each in names), tuple(tuple(row.get(n) for n in names) for row in rows)
-    )
+        return pending("drawing …")
+    made = spec if isinstance(spec, Drawn) else drawn(spec)
+    own: dict[str, Any] = {
+        "class": "vega",
+        "id": f"figure-{_plain(name)}",
+        "tabindex": "0",
+        "role": "figure",
+        "aria-label": words,
+        "data-brush": brush,
+    }
+    script = tags.script(HTML(made.specification), type="application/json")
+    listed = [table_of(each.table, rows=each.rows) for each in made.data] if data else []
+    fold = folded("Data of the figure", *listed, place=name) if listed else None
+    return tags.figure(tags.div(own, script), tags.figcaption(words), fold)
 
 
 def result_text(result: Result) -> TagList:
@@ -239,4 +219,9 @@ def waiting(desk: Any, words: str) -> Tag:
     why = next(
         (reason for key, reason in desk.failures.items() if key.startswith(("state:", "release:", "compared:"))), ""
     )
-    return note(why, "error") if why else tags.div(tags.span(words), class_="waiting", role="status")
+    return note(why, "error") if why else pending(words)
+
+
+def pending(words: str) -> Tag:
+    """The place of what is still being worked out."""
+    return tags.div(tags.span(words), class_="waiting", role="status")

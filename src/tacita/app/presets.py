@@ -18,7 +18,7 @@ WORDS = {
     "netherlands": ("Statistics Netherlands", "Every combination of up to three keys is common enough in the file."),
 }
 COMBINATIONS = {"unsafe_combinations": {"limit": 0, "threshold": 5, "largest": 3}}
-"""No record in a combination of up to three keys that fewer than five records share."""
+COMBINATIONS_WORDS = "No record in a combination of up to three keys that fewer than five records share."
 
 
 class Preset(NamedTuple):
@@ -28,6 +28,8 @@ class Preset(NamedTuple):
     words: str
     """For which release, in one sentence."""
     policy: Policy
+    limits: str
+    """What it asks."""
 
 
 @cache
@@ -36,7 +38,8 @@ def presets() -> dict[str, Preset]:
     own = {name: Policy.preset(name) for name in policy.PRESETS}
     own["netherlands"] = Policy(k=None, risk=None, rate=None, limits=COMBINATIONS)
     ordered = sorted(own, key=lambda name: list(WORDS).index(name) if name in WORDS else len(WORDS))
-    return {name: Preset(*WORDS.get(name, (name.title(), "")), own[name]) for name in ordered}
+    asked = {name: str(own[name]) for name in ordered} | {"netherlands": COMBINATIONS_WORDS}
+    return {name: Preset(*WORDS.get(name, (name.title(), "")), own[name], asked[name]) for name in ordered}
 
 
 def differing(policy: Policy, preset: Policy) -> tuple[str, ...]:

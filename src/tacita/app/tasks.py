@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tacita.app.drawn import Drawn, drawn
 from tacita.data import Data
 from tacita.measures import find
 from tacita.policy import Policy
@@ -83,10 +84,10 @@ def threshold_preview(
     return {"cells": dict(done.suppressed), "records": done.records, "expected": profile.expected, "risk": risk}
 
 
-def figure(result: Any, name: str | None, options: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """A figure of a result as a Vega-Lite specification."""
+def figure(result: Any, name: str | None, options: dict[str, Any], progress: Progress) -> Drawn:
+    """A figure of a result."""
     progress(0.0, "drawing")
-    return _specification(result.plot(name, **options))
+    return _drawn(result.plot(name, **options))
 
 
 def saved(release: Release, folder: str, formats: tuple[str, ...], reason: str | None, progress: Progress) -> str:
@@ -106,16 +107,15 @@ def judged_by(release: Release, policy: Policy, progress: Progress) -> tuple[str
     return word.removesuffix(" under this policy"), why.strip()
 
 
-def before_after(comparison: Any, name: str, options: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def before_after(comparison: Any, name: str, options: dict[str, Any], progress: Progress) -> Drawn:
     """A figure of both files."""
     progress(0.0, "drawing")
-    return _specification(comparison.before_after(**options).plot(name))
+    return _drawn(comparison.before_after(**options).plot(name))
 
 
-def _specification(chart: Any) -> dict[str, Any]:
-    """A chart as Vega-Lite; to hold it against the schema would take as long again."""
-    drawn: dict[str, Any] = chart.to_dict(format="vega-lite", validate=False)
-    return drawn
+def _drawn(chart: Any) -> Drawn:
+    """A chart as pages hold it; to hold it against the schema of Vega-Lite would take as long again."""
+    return drawn(chart.to_dict(format="vega-lite", validate=False))
 
 
 def checked_list(release: Release, progress: Progress) -> Any:

@@ -38,6 +38,8 @@ class Message(NamedTuple):
     kind: str
     """progress, result or error."""
     value: Any
+    size: int = 0
+    """Bytes that it took to send."""
 
 
 def frozen(table: dict[Any, Any]) -> MappingProxyType[Any, Any]:
@@ -81,8 +83,9 @@ class Worker:
             return found
         try:
             while self.pipe.poll():
-                kind, value = pickle.loads(self.pipe.recv_bytes())
-                found.append(Message(kind, value))
+                sent = self.pipe.recv_bytes()
+                kind, value = pickle.loads(sent)
+                found.append(Message(kind, value, len(sent)))
                 if kind != "progress":
                     self.task = None
                     return found

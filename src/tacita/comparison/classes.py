@@ -1,6 +1,7 @@
 """The categories that two files have in common: what was recoded is compared in the classes of the release.
 
-An original value that the release no longer has belongs to the class that most of its records were put into.
+An original value that the release no longer has belongs to the class that most of its records were put into; a number
+all of whose records are missing there to that of the numbers beside it.
 """
 
 from __future__ import annotations
@@ -74,9 +75,36 @@ def _into(
     # The most frequent class of each value, of equally frequent ones the first.
     order = np.lexsort((pairs[:, 1], -counts, pairs[:, 0]))
     first = order[np.unique(pairs[order, 0], return_index=True)[1]]
-    for old, new in pairs[first].tolist():
+    found = {int(old): int(new) for old, new in pairs[first].tolist()}
+    gone_codes = np.array([at for at, each in enumerate(names_x, 1) if each not in still], dtype=np.int64)
+    for old, new in (_beside(x, found, gone_codes) | found).items():
         into[names_x[old - 1]] = names_y[new - 1]
     return into, int(counts.sum() - counts[first].sum())
+
+
+def _beside(x: Coded, found: dict[int, int], gone: Ints) -> dict[int, int]:
+    """The classes of numbers all of whose records are missing in the release: those of the numbers on both sides.
+
+    Where those differ it is the one that is no further away than its class is wide. Without this an age
+    that was suppressed throughout would stand beside the class of ages that it belongs to.
+    """
+    if not found or not all(isinstance(value, int | float | Decimal) for value in x.values):
+        return {}
+    old = np.array(sorted(found, key=lambda code: float(x.values[code - 1])), dtype=np.int64)
+    new = np.array([found[code] for code in old.tolist()])
+    at = np.array([float(x.values[code - 1]) for code in old.tolist()])
+    width = {code: float(np.ptp(at[new == code])) for code in np.unique(new).tolist()}
+    added = {}
+    for code in gone[~np.isin(gone, old)].tolist():
+        value = float(x.values[code - 1])
+        above = int(np.searchsorted(at, value))
+        ends = [side for side in (above - 1, above) if 0 <= side < len(at)]
+        near = {int(new[side]) for side in ends if abs(at[side] - value) <= width[new[side]]}
+        between = set(new[ends].tolist()) if len(ends) == 2 else near
+        for chosen in (between, near):
+            if len(chosen) == 1:
+                added[code] = min(chosen)
+    return added
 
 
 def _written(value: Any) -> str:

@@ -33,8 +33,10 @@ def ddi_codebook(file: Description, title: str, *, notes: Iterable[str] = ()) ->
     _add(dimensions, "caseQnty", str(file.records))
     _add(dimensions, "varQnty", str(len(file.variables)))
     described = _add(root, "dataDscr")
-    for number, variable in enumerate(file.variables, start=1):
-        _variable(described, variable, f"V{number}", is_weight=variable.name == file.weight)
+    numbers = {variable.name: f"V{number}" for number, variable in enumerate(file.variables, start=1)}
+    weight = numbers.get(file.weight or "")
+    for variable in file.variables:
+        _variable(described, variable, numbers[variable.name], weight)
     _add(described, "notes", WITHHELD)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
@@ -46,10 +48,10 @@ def _citation(parent: ElementTree.Element, title: str) -> ElementTree.Element:
     return citation
 
 
-def _variable(parent: ElementTree.Element, variable: Described, number: str, *, is_weight: bool) -> None:
+def _variable(parent: ElementTree.Element, variable: Described, number: str, weight: str | None) -> None:
     interval = "contin" if variable.scale == "numeric" else "discrete"
-    weight = {"wgt": "wgt"} if is_weight else {}
-    own = _add(parent, "var", ID=number, name=variable.name, files=FILE, intrvl=interval, **weight)
+    weighted = {} if weight is None else {"wgt": "wgt"} if number == weight else {"wgt-var": weight}
+    own = _add(parent, "var", ID=number, name=variable.name, files=FILE, intrvl=interval, **weighted)
     if variable.label:
         _add(own, "labl", variable.label)
     codes = [each for each in variable.categories if each.missing]
@@ -60,6 +62,9 @@ def _variable(parent: ElementTree.Element, variable: Described, number: str, *, 
     for kind, count in (("vald", variable.valid), ("invd", variable.missing)):
         if count is not None:
             _add(own, "sumStat", str(count), type=kind)
+    for kind, value in (("mean", variable.mean), ("stdev", variable.deviation)):
+        if value is not None:
+            _add(own, "sumStat", f"{value:.4g}", type=kind)
     for category in variable.categories:
         _category(own, category)
     _add(own, "varFormat", type="character" if variable.text else "numeric")

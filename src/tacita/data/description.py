@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 
 from tacita import frame
+from tacita.arrays import Ints
 from tacita.data.codebook import MOST_CATEGORIES as MOST_CATEGORIES
 from tacita.data.codebook import in_their_order, with_noted_weight
 from tacita.data.data import Data
 from tacita.data.variable import Scale
-from tacita.small_counts import shown_counts
+from tacita.small_counts import LEAST, shown_counts
+
+VARIED = 20
+"""Fewer different values than this have no mean in a codebook."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,10 @@ class Described:
     """Records with a value; None: withheld."""
     missing: int | None
     """Records without; None: withheld."""
+    mean: float | None = None
+    """Of a number the mean of its released values, without weights; None of categories and of few values."""
+    deviation: float | None = None
+    """Of a number the standard deviation of its released values."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,7 @@ def _described(data: Data, name: str) -> Described:
     valid, shown_missing = shown_counts([data.size - missing, missing])
     if shown_blank is None:
         valid = shown_missing = None
+    mean, deviation = _summary(data, name, records, len(coded.values))
     return Described(
         name=name,
         label=known.label,
@@ -98,7 +107,22 @@ def _described(data: Data, name: str) -> Described:
         ),
         valid=valid,
         missing=shown_missing,
+        mean=mean,
+        deviation=deviation,
     )
+
+
+def _summary(data: Data, name: str, records: Ints, different: int) -> tuple[float, float] | tuple[None, None]:
+    """Mean and standard deviation of a number of many values; of few ones they would tell counts that are withheld."""
+    if data.scale(name) != "numeric" or different < VARIED:
+        return None, None
+    values = data.numbers(name)
+    known = ~data.missing(name) & np.isfinite(values)
+    size = int(records[known].sum())
+    if size < LEAST:
+        return None, None
+    mean = float((values[known] * records[known]).sum() / size)
+    return mean, float(np.sqrt(((values[known] - mean) ** 2 * records[known]).sum() / (size - 1)))
 
 
 def _category(known: Any, value: Any, records: int | None) -> Category:

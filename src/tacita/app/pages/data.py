@@ -126,10 +126,22 @@ def _counts(data: Data, name: str) -> tuple[int, int]:
 def roles_of(draft: Draft, name: str) -> str:
     """The roles of a variable, in words."""
     return ", ".join(
-        role.replace("_", " ")
+        _one(role)
         for role, value in draft.roles.items()
         if (name == value or (isinstance(value, tuple) and name in value)) and role != "missing"
     )
+
+
+def _one(role: str) -> str:
+    """What a role is called of one variable."""
+    return {
+        "keys": "key",
+        "numeric_keys": "numeric key",
+        "identifiers": "identifier",
+        "strata": "stratum",
+        "person": "unit",
+        "household_variables": "of household",
+    }.get(role, role)
 
 
 def shown_variable(desk: Desk) -> str:
@@ -162,12 +174,10 @@ def _explore(desk: Desk) -> Any:
     )
     if second and second != first:
         table = explore.two_way(data, first, second, weight)
-        drawn = parts.figure(
-            charts.heat(table, first, second),
-            f"{first} by {second}: how many records or units of the population there are in each combination.",
-            name="explore",
-        )
-        return parts.card("Explore", choose, drawn, parts.table_of(table))
+        what = "records" if weight is None else "units of the population"
+        words = f"{first} by {second}: how many {what} there are in each combination."
+        drawn = parts.figure(charts.heat(table, first, second), words, name="explore", data=False)
+        return parts.card("Explore", choose, drawn, parts.table_of(table, fold="Data of the figure"))
     if data.scale(first) != "numeric" and _different(desk, first) > max(MOST_SHOWN, len(data) / 4):
         said = f"{first} takes {_different(desk, first):,} different values in {len(data):,} records."
         return parts.card("Explore", choose, parts.note(said))
@@ -244,6 +254,7 @@ def begin_to_open(
     key = f"open:{draft.path}:{sorted(draft.reading)}"
     desk.failures.pop(key, None)
     desk.results.pop(key, None)
+    desk.sizes.pop(key, None)
     desk.view["opening"] = (key, draft)
     desk.changed()
 

@@ -268,9 +268,9 @@ def _trail(desk: Desk) -> Any:
         )
     return parts.card(
         "The trail: risk and loss after each step",
-        tags.div(
-            tags.div(parts.table_of(Table(heads, tuple(rows))), _set_aside(draft)), tags.div(figure), class_="two trail"
-        ),
+        figure,
+        parts.table_of(Table(heads, tuple(rows))),
+        _set_aside(draft),
     )
 
 

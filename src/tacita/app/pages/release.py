@@ -55,7 +55,7 @@ def _checklist(desk: Desk, release: Release) -> Any:
     found = desk.get(Task(key, "the checklist", tasks.checked_list, (release,)))
     if found is None:
         why = desk.failures.get(key)
-        return parts.card("Before publication", parts.note(why, "error") if why else parts.note("looking …"))
+        return parts.card("Before publication", parts.note(why, "error") if why else parts.pending("looking …"))
     rows = []
     for item in found:
         kind, sign = STATES[item.state]
@@ -110,7 +110,7 @@ def _made(desk: Desk, release: Release, asked: Mapping[str, Any]) -> Any:
     folder = desk.get(Task(key, "writing the release and its reports", tasks.saved, given))
     if folder is None:
         why = desk.failures.get(key)
-        return parts.note(why, "error") if why else parts.note("writing …")
+        return parts.note(why, "error") if why else parts.pending("writing …")
     desk.view["folder"] = folder
     more = [f"data.{kind}" for kind in formats if kind != "csv"]
     files = {**FILES, **{name: (f"The data as {name.partition('.')[2]}", "for publication") for name in more}}

@@ -21,6 +21,8 @@ from tacita.reports.parts import first_upper
 from tacita.result import Table, Verdict, number, percent
 from tacita.risk.identity.reidentification import ThresholdCurve
 
+RISKIEST = 10
+"""Records that are listed as the riskiest."""
 MOST_POINTS = 120
 """Points of the curve that are drawn."""
 
@@ -32,7 +34,7 @@ def fragments(desk: Desk) -> dict[str, Any]:
     release = _subject(desk)
     if release is None:
         why = desk.failure(desk.draft.steps) or desk.failure(())
-        said = parts.card("Risk", parts.note(why, "error") if why else parts.note("measuring …"))
+        said = parts.card("Risk", parts.note(why, "error") if why else parts.pending("measuring …"))
         return {"first": said, "second": None, "third": measures_card(desk)}
     return {"first": _profile(desk, release), "second": _threshold(desk, release), "third": measures_card(desk)}
 
@@ -53,15 +55,14 @@ def _profile(desk: Desk, release: Release) -> Any:
         drawn = parts.figure(
             spec, "How many records have which individual risk; the line is the limit.", name="histogram"
         )
-    riskiest = parts.table_of(
-        profile.riskiest_table(15, values=bool(profile.sets)), fold="Riskiest records and their keys"
-    )
+    riskiest = parts.table_of(profile.riskiest_table(RISKIEST, values=bool(profile.sets)))
     cautions = tags.ul(*(tags.li(each) for each in profile.cautions), class_="cautions") if profile.cautions else None
-    said = tags.div(tags.p(profile.headline, class_="headline"), tags.ul(*verdicts, class_="rows"), riskiest)
+    said = tags.div(tags.p(profile.headline, class_="headline"), tags.ul(*verdicts, class_="rows"))
     return parts.card(
         "Who is at risk?",
         tags.div(choose, class_="row"),
         tags.div(said, tags.div(drawn), class_="two"),
+        parts.folded(f"The {RISKIEST} riskiest records", riskiest, opened=True),
         *(parts.table_of(each, fold=_title(each)) for each in profile.tables()),
         cautions,
     )
@@ -190,7 +191,7 @@ def _preview(desk: Desk, risk: float) -> Any:
     given = (state.data, state.scenario, draft.policy, risk, draft.seed)
     found = desk.get(Task(key, "trying suppression", tasks.threshold_preview, given))
     if found is None:
-        return parts.note(desk.failures.get(key, "trying suppression …"))
+        return _waiting(desk, key, "trying suppression …")
     cells = ", ".join(f"{name} {count:,}" for name, count in found["cells"].items()) or "none"
     return tags.div(
         tags.p(
@@ -201,6 +202,11 @@ def _preview(desk: Desk, risk: float) -> Any:
         ),
         tags.div(add, class_="row"),
     )
+
+
+def _waiting(desk: Desk, key: str, words: str) -> Any:
+    """The place of a result that is not there yet, or why it will not be."""
+    return parts.note(desk.failures[key], "error") if key in desk.failures else parts.pending(words)
 
 
 # All measures.
@@ -220,15 +226,27 @@ def measures_card(desk: Desk) -> Any:
         class_="field",
     )
     own = find(chosen)
-    needs = [needed_text(need) for need in own.all_needs]
+    missing = [need for need in own.all_needs if not _given(desk, need)]
     said = forms.first_sentence(own.function)
     asked = desk.view.get("measured", {}).get(chosen)
     fields = forms.fields(own.parameters, desk.draft.data.columns, asked or {})
-    needed = parts.note(f"It needs {', '.join(needs)}.") if needs else None
+    needed = parts.note(f"It needs {', '.join(map(_needed, missing))}.", "error") if missing else None
     ask = parts.form("measure", *fields, parts.submit("Measure"), measure=chosen)
     return parts.card(
         "Every measure", tags.div(choose, class_="row"), tags.p(said), needed, ask, _measured(desk, chosen)
     )
+
+
+def _given(desk: Desk, need: str) -> bool:
+    """Whether what a measure needs is declared in the scenario; what is not of the scenario is always looked for."""
+    scenario = desk.draft.scenario
+    return bool(getattr(scenario, need, True))
+
+
+def _needed(need: str) -> str:
+    """What a measure needs, in the words of the pages."""
+    words = needed_text(need)
+    return f"{need.replace('_', ' ')}, on the page Scenario" if "=" in words else words
 
 
 def _choice(name: str, chosen: str) -> Any:
@@ -244,13 +262,13 @@ def _measured(desk: Desk, name: str) -> Any:
     key = f"measure:{desk.draft.key(desk.draft.steps)}:{name}:{sorted(options.items())!r}"
     result = desk.get(Task(key, f"measuring {name.replace('_', ' ')}", tasks.measured, (name, release, options)))
     if result is None:
-        return tags.div(parts.note(desk.failures.get(key, "measuring …"), "error" if key in desk.failures else "quiet"))
+        return _waiting(desk, key, "measuring …")
     figures = []
     for figure in result.figures()[:1]:
         task = Task(f"figure:{figure}:{key}", "drawing", tasks.figure, (result, figure, {}))
         spec = desk.get(task)
         if spec is not None or task.key not in desk.failures:
-            figures.append(parts.figure(spec, f"{name.replace('_', ' ')}: {result.headline}", name=f"measure-{name}"))
+            figures.append(parts.figure(spec, first_upper(name.replace("_", " ")) + ".", name=f"measure-{name}"))
     return tags.div(parts.result_text(result), TagList(*figures), class_="result", id="measured")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from htmltools import tags
 
+from tacita import check
 from tacita.app import forms, parts, suggest
 from tacita.app.desk import Desk
 from tacita.app.draft import MANY, Draft
@@ -49,9 +50,9 @@ def _roles(desk: Desk) -> Any:
         tags.th("suggested", scope="col"),
     )
     rows = [_row(draft, name, suggested.get(name)) for name in draft.data.columns]
-    accept = parts.button(
-        "accept_suggestions", f"Accept all {len(open_ones)} suggestions", kind="primary", disabled=not open_ones
-    )
+    many = f"Accept all {check.counted(len(open_ones), 'suggestion')}"
+    words = "Accept the suggestion" if len(open_ones) == 1 else many
+    accept = parts.button("accept_suggestions", words, kind="primary", disabled=not open_ones)
     listing = tags.div(
         tags.table(tags.thead(head), tags.tbody(*rows), class_="roles"),
         class_="wide tall taller",
@@ -124,7 +125,7 @@ def _preset(draft: Draft, name: str) -> Any:
     own = presets()[name]
     used = draft.preset == name and draft.policy == own.policy
     take = parts.button("preset", "In use" if used else "Use", title=f"Use the policy: {own.title}", which=name)
-    said = tags.p(own.words, class_="quiet"), tags.p(str(own.policy), class_="small")
+    said = tags.p(own.words, class_="quiet"), tags.p(own.limits, class_="small")
     return tags.div(tags.h3(own.title), *said, take, class_="option " + ("chosen" if draft.preset == name else ""))
 
 
