@@ -15,7 +15,7 @@ from tacita.data import Data, Variable
 from tacita.data.variable_tables import tables_of, variables_of
 from tacita.declared import FORMAT, Declared, toml_document
 
-MOST_UNITS = 1e12
+MOST_UNITS = 1e10
 """No population has more units: with a larger one any file would look safe."""
 ATTACKS = ("M1", "M2", "M3", "M4", "M5")
 MODELS = ("latent", "benedetti_franconi")

@@ -576,6 +576,37 @@ def test_safe_releases_raise_no_alarm(trials: Callable[[int], range]) -> None:
     assert finer <= 0.01 * 3 * len(trials(200))
 
 
+@pytest.mark.parametrize("missing", [True, False])
+@pytest.mark.parametrize("step", [tc.Recode("age", width=10), tc.Remove("age")])
+def test_a_copy_that_is_true_for_some_records_only(missing: bool, step: Any) -> None:
+    """Half of it false: beside "20-29" whoever reads 71 leaves it out, and what is left is mostly true."""
+    draw, size = np.random.default_rng(8), 1500
+    age, other = draw.integers(0, 90, (2, size))
+    true = draw.random(size) < 0.5
+    copied = pl.Series(np.where(true, age, -1 if missing else other)).replace(-1, None)
+    people = pl.DataFrame({"sex": draw.choice(["f", "m"], size), "age": age, "code": copied})
+    who, limits = tc.Scenario(keys=["sex", "age"]), tc.Policy(k=3, risk=None, rate=None)
+    found = tc.Plan([step, tc.RandomOrder()]).apply(people, who, limits).assess()
+    leaks = found.further["reconstruction"].leaks
+    if isinstance(step, tc.Remove) and not missing:
+        # Nobody can know which half is true.
+        assert found.safe and not leaks
+        return
+    assert not found.safe and leaks[0].kind == "copy" and leaks[0].columns == ("code",)
+    assert leaks[0].right >= true.sum() and leaks[0].wrong <= 0.2 * leaks[0].covered
+
+
+def test_a_code_that_is_often_the_same_is_no_copy_in_part() -> None:
+    """Rooms and persons agree more often than not within a class of two, as others of that class would."""
+    draw, size = np.random.default_rng(9), 2000
+    persons = draw.choice(6, size, p=[0.05, 0.45, 0.04, 0.36, 0.05, 0.05])
+    rooms = np.where(draw.random(size) < 0.5, persons // 2 * 2 + 1, draw.integers(0, 6, size))
+    homes = pl.DataFrame({"sex": draw.choice(["f", "m"], size), "persons": persons, "rooms": rooms})
+    release = tc.Plan([tc.Recode("persons", width=2), tc.RandomOrder()]).apply(homes, tc.Scenario(keys=["persons"]))
+    found = release.assess().further["reconstruction"]
+    assert found.given_back == 0
+
+
 def test_dates_of_a_year_are_not_told_by_a_column_that_is_mostly_zero() -> None:
     """On a file of court records a hundredth of a day's number, half a year, counted as told: 6,691 false cells."""
     draws, size = np.random.default_rng(3), 400

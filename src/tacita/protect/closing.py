@@ -23,6 +23,11 @@ FEW_CATEGORIES = 20
 """So many values, or a tenth of the records, can be categories; more are not."""
 MOST_ROUNDS = 80
 """Attacks after which closing gives up, and says what is still open."""
+MOST_CELLS, MOST_TIMES = 1_000, 5
+"""Cells that closing may take besides: so many, or so many times those that are closed. Where it would take more, other
+columns tell so much of the keys that blanking single cells of them destroys the file, and protects little."""
+MOST_LISTED = 10
+"""Leaks that are listed, those that give most cells back first."""
 PAIRS, WHOLE, THREES = range(3)
 """What a file is attacked with: its columns alone and in pairs; everything, as the release is assessed; and, if leaks
 stay open, its columns in threes as well. Weights, order and other open leaks are left out of the first and the last:
@@ -78,10 +83,14 @@ def closed(
 ) -> tuple[Cells, tuple[str, ...]]:
     """The cells with others, until nothing that blanking repairs gives them back; and the leaks that stay open.
 
-    `make_safe` makes a file safe in which more cells are blanked.
+    `make_safe` makes a file safe in which more cells are blanked. Where that takes far more cells than are closed, none
+    of them is blanked, and what gives them back is said.
     """
     cells, left_out, attack = first, scope.fixed - {scope.scenario.household}, PAIRS
     open_leaks: tuple[str, ...] = ()
+    unchangeable = replace(scope, free=np.zeros_like(scope.free))
+    size = _size(first)
+    most = size + max(MOST_CELLS, MOST_TIMES * size)
     touched: Bools | None = None
     for number in range(MOST_ROUNDS):
         step = halving(progress, number)
@@ -93,6 +102,10 @@ def closed(
             except TacitaError:
                 # Under rules by which nobody hides behind another's blank, not every further blank can be made safe.
                 break
+            if _size(cells) > most:
+                names = tuple(first)
+                leaks = closing_cells(data.blanked(first), unchangeable, names, WHOLE, left_out, progress).open_leaks
+                return first, (_too_many(size, most), *_listed(leaks))
             attack, touched = min(attack, WHOLE), newly_blanked(before, cells)
         elif touched is not None:
             # Nothing is told where cells were blanked of late: now everywhere.
@@ -104,11 +117,28 @@ def closed(
             if not open_leaks:
                 return cells, ()
         elif attack == THREES:
-            return cells, open_leaks
+            return cells, _listed(open_leaks)
         else:
             attack = WHOLE
-    unchangeable = replace(scope, free=np.zeros_like(scope.free))
-    return cells, closing_cells(data.blanked(cells), unchangeable, tuple(cells), WHOLE, left_out, progress).open_leaks
+    leaks = closing_cells(data.blanked(cells), unchangeable, tuple(cells), WHOLE, left_out, progress).open_leaks
+    return cells, _listed(leaks)
+
+
+def _size(cells: Cells) -> int:
+    return sum(int(where.sum()) for where in cells.values())
+
+
+def _too_many(size: int, most: int) -> str:
+    return (
+        f"no more cells suppressed to protect these {size:,}: it would have taken more than {most - size:,}; recode or "
+        f"remove the columns that tell them first"
+    )
+
+
+def _listed(leaks: tuple[str, ...]) -> tuple[str, ...]:
+    """The leaks that give most cells back, and how many others there are."""
+    more = len(leaks) - MOST_LISTED
+    return leaks if more <= 1 else (*leaks[:MOST_LISTED], f"{more:,} more leaks of suppressed cells")
 
 
 def closing_cells(

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tacita.arrays import Bools, Ints
-from tacita.repeats import counts, how_many, mean, some
-from tacita.risk.release.reconstruction.cells import Files, Protected
-from tacita.risk.release.reconstruction.leak import HIT_RATE, Leak, is_justified, leak
+from tacita.repeats import counts, distinct, how_many, mean, some
+from tacita.risk.release.reconstruction.cells import Files, Protected, released_as
+from tacita.risk.release.reconstruction.leak import HIT_RATE, LEVEL, Leak, is_justified, leak, tail_of_one
 from tacita.risk.release.reconstruction.values import plain_text, plain_value
 from tacita.risk.release.reconstruction.views import View, views_of
 
@@ -24,6 +24,12 @@ BETWEEN = re.compile(rf"^[\[(]?\s*{NUMBER}\s*(?:-|–|to|,|;|\.\.)\s*{NUMBER}\s*
 FROM_ON = re.compile(rf"^(?:>=|≥)?\s*{NUMBER}\s*(?:\+|or more|and over|and more)?$")
 SCREENED = 200
 """Cells on which a copy is tried first."""
+LIKELY = 0.7
+"""Of these, the share that must be told right for a copy in part to be looked at further."""
+LEAST_SHOWN = 10
+"""Rows that show both a value and its copy, from which on most of them must agree."""
+BEYOND_CHANCE = 0.8
+"""Of what another value of the class would get wrong, the share that a copy in part gets right."""
 MOST_VALUES = 20_000
 """Different values up to which texts are compared."""
 
@@ -33,32 +39,66 @@ def copy_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
     views = [View((name,), f"{name!r}", name) for name in files.columns]
     views += [view for name in files.columns for view in views_of(files, name)]
     for protected in variables:
+        released = _released_as(protected)
+        copies = {protected.name}
         for view in views:
-            if view.column == protected.name:
-                continue
-            found = _copy_leak(files, protected, view)
+            # Of a column that is a copy itself, parts say no more.
+            found = None if view.column in copies else _copy_leak(files, protected, view, released, len(views))
             if found is not None:
+                copies |= {view.column} if view.codes is None else set()
                 yield found
         yield from _finer_class_leaks(files, protected)
 
 
-def _copy_leak(files: Files, protected: Protected, view: View) -> Leak | None:
+def _released_as(protected: Protected) -> Ints:
+    """By code of an original value the code that it is released as; itself where values were exchanged or drawn."""
+    if protected.removed or protected.drawn or protected.perturbed_by:
+        return np.arange(protected.codes + 1)
+    was = protected.shown.copy()
+    was[protected.rows] = protected.truth
+    return released_as(was, protected.shown, protected.codes, protected.repeats)
+
+
+def _copy_leak(files: Files, protected: Protected, view: View, released: Ints, tried: int) -> Leak | None:
     codes = files.codes(view.column) if view.codes is None else view.codes
     assert codes is not None
     texts = view.texts if view.codes is not None else (None, *files.values(view.column))
-    few = np.linspace(0, len(protected) - 1, min(SCREENED, len(protected))).astype(np.int64)
+    there = np.flatnonzero(codes[protected.rows])
+    if not len(there):
+        return None
+    few = there[np.linspace(0, len(there) - 1, min(SCREENED, len(there))).astype(np.int64)]
     quick = _as_protected_codes(texts, codes[protected.rows[few]], protected)
+    covered, right = _consistent(protected, quick, released, few)
+    likely = (quick == protected.truth[few]).mean() >= 0.5 or right.sum() >= max(LIKELY * covered.sum(), 1)
     # Rows that stand for many records are few, and some of them stand for most.
-    if protected.times is None and (quick == protected.truth[few]).mean() < 0.5:
+    if protected.times is None and not likely:
         return None
     guess = _as_protected_codes(texts, codes[protected.rows], protected)
     covered, right = guess > 0, guess == protected.truth
-    if not _is_copy(protected, guess, covered, right):
-        return None
+    words = f"a copy of it, {view.words}"
+    shown = protected.true_rows
+    elsewhere = _as_protected_codes(texts, codes[shown], protected)
+    if not _is_copy(protected, guess, covered, right) or _is_contradicted(elsewhere, protected.shown[shown]):
+        covered, right = _consistent(protected, guess, released, np.arange(len(protected)))
+        words = f"a copy of it for some records, {view.words}"
+        if not _is_copy_in_part(protected, guess, covered, right, tried):
+            return None
     repair = f"protect {view.column!r} as {protected.name!r} is, or remove it"
     if view.codes is not None:
         repair = f"give new identifiers in place of {view.column!r}"
-    return leak(protected, "copy", view.names, f"a copy of it, {view.words}", repair, covered, right)
+    return leak(protected, "copy", view.names, words, repair, covered, right)
+
+
+def _consistent(protected: Protected, guess: Ints, released: Ints, cells: Ints) -> tuple[Bools, Bools]:
+    """By some protected cells whether a guess is possible there, and whether it is right.
+
+    A copy that is false for some records betrays itself where the release shows a class: whoever reads 37 beside
+    "20-29" leaves it out, and what is left is mostly true. Of suppressed cells nobody knows which values are possible:
+    what goes with them is learned from the rows that show both.
+    """
+    shown = protected.shown[protected.rows[cells]]
+    covered = (guess > 0) & (guess != shown) & (protected.removed | ((shown > 0) & (released[guess] == shown)))
+    return covered, covered & (guess == protected.truth[cells])
 
 
 def _as_protected_codes(texts: Sequence[object], codes: Ints, protected: Protected) -> Ints:
@@ -83,6 +123,30 @@ def _is_copy(protected: Protected, guess: Ints, covered: Bools, right: Bools) ->
         # Where rows still show the original, those who hold the cells may all be alike: the file says how rare that is.
         chance = mean(protected.shares[protected.truth[covered]], times)
     return is_justified(hits, count, chance)
+
+
+def _is_contradicted(guess: Ints, shown: Ints) -> bool:
+    """Whether most rows that show the original show another value than the copy: then nobody takes it for one."""
+    covered = guess > 0
+    return int(covered.sum()) >= LEAST_SHOWN and float((guess == shown)[covered].mean()) < 0.5
+
+
+def _is_copy_in_part(protected: Protected, guess: Ints, covered: Bools, right: Bools, tried: int) -> bool:
+    """Whether the cells that a copy may tell are told, significantly more than by another value of their class."""
+    times = some(protected.times, covered)
+    count, hits = how_many(covered, protected.times), how_many(right, protected.times)
+    if hits < LIKELY * count or hits == 0:
+        return False
+    shown, truth = protected.shown[protected.rows[covered]], protected.truth[covered]
+    # Of the cells of a class, how many pairs of them agree in guess and truth.
+    width = protected.codes + 1
+    classes, place = np.unique(shown, return_inverse=True)
+    told, true = (distinct(place * width + value, times) for value in (guess[covered], truth))
+    size = counts(place, times, len(classes))
+    both, at_told, at_true = np.intersect1d(told[0], true[0], return_indices=True)
+    chance = float((told[1][at_told] * true[1][at_true] / size[both // width]).sum() / count)
+    beyond = hits >= (chance + BEYOND_CHANCE * (1 - chance)) * count
+    return beyond and chance < 1 and tail_of_one(hits, count, chance) <= LEVEL / max(tried, 1)
 
 
 def interval_of(text: str) -> tuple[float, float] | None:
