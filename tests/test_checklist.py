@@ -115,6 +115,17 @@ def test_small_areas_dates_rules_and_seeds() -> None:
     assert listed(seed=5)["seed"].state == "not done"
 
 
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("geo1", True), ("geo_2", True), ("adm2", True), ("birthplace", True), ("geometry", False), ("admission", False)],
+)
+def test_places_are_known_by_what_they_are_called(name: str, place: bool) -> None:
+    people = pl.DataFrame({"sex": ["f", "m"] * 10, name: [*"ab"] * 10})
+    release = tc.Plan([]).apply(people, tc.Scenario(keys=["sex"]))
+    (item,) = [each for each in release.checklist().items if each.name == "small geography"]
+    assert (item.state != "not applicable") == place
+
+
 def test_households_go_by_their_limit() -> None:
     for limit, state in ((0.99, "done"), (1e-9, "not done")):
         found = listed(policy=replace(LOOSE, household_risk=limit))["households"]

@@ -90,6 +90,14 @@ def test_a_project_goes_to_toml_and_back(home: Path) -> None:
     assert again == project
 
 
+def test_a_plan_without_its_table_is_shown_how_it_begins() -> None:
+    with pytest.raises(TacitaError) as refused:
+        tc.Plan.from_toml('[[steps]]\nstep = "suppress"\n', "plan.toml")
+    assert str(refused.value) == (
+        "plan.toml has no [plan] table; add one: each step stands below [[plan.steps]], as step = 'suppress' and k = 3."
+    )
+
+
 def test_running_a_project_assesses_before_and_after(home: Path) -> None:
     done = Project.load(home / "project.toml").run(seed=3)
     assert done.release.data.columns == ("sex", "age", "income")

@@ -30,6 +30,8 @@ class Declared:
     """A frozen dataclass that is written to and read from one table of a TOML file."""
 
     section: ClassVar[str]
+    begins: ClassVar[str] = ""
+    """How one begins, where its table alone does not say it."""
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
@@ -94,7 +96,7 @@ class Declared:
         """The declaration of a TOML text."""
         document = toml_document(text, source)
         if not isinstance(document.get(cls.section), dict):
-            raise TacitaError(f"{source} has no [{cls.section}] table; add one.")
+            raise TacitaError(f"{source} has no [{cls.section}] table; add one{cls.begins}.")
         return cls.from_dict(document[cls.section])
 
     def to_toml(self) -> str:

@@ -152,3 +152,22 @@ def test_all_of_some_columns_are_named() -> None:
     data = Data.of(pl.DataFrame({f"{name}_id": range(1000, 1000 + N) for name in "abcdefghi"}))
     (said,) = undeclared_identifiers(data, tc.Scenario(keys=["sex"]))
     assert all(f"'{name}_id'" in said for name in "abcdefghi") and "more" not in said
+
+
+@pytest.mark.parametrize("name", ["seqn", "pidnum", "caseid_no", "serial_no"])
+def test_numbers_of_persons_are_known_by_what_they_are_called(name: str) -> None:
+    numbers = [1000 + 7 * at * at for at in range(N)]
+    people = pl.DataFrame({name: numbers, "sex": [1, 2] * (N // 2)})
+    assert [each.column for each in suspects(Data.of(people))] == [name]
+
+
+@pytest.mark.parametrize(
+    ("label", "found"),
+    [("UNIQUE PERSONAL IDENTIFIER", True), ("Case serial number", True), ("Income of the identified earner", False)],
+)
+def test_numbers_of_persons_are_known_by_their_label(label: str, found: bool) -> None:
+    """A health survey called them `seqn`, and said in the label what that is."""
+    data = Data(
+        pl.DataFrame({"v1": [1000 + 7 * at * at for at in range(N)]}), variables={"v1": tc.Variable(label=label)}
+    )
+    assert bool(suspects(data)) == found

@@ -67,7 +67,7 @@ def test_the_weight_is_named_with_its_repair() -> None:
     assert leak.repair == "Recode 'w', Remove it, or suppress it in the same records"
     who = tc.Scenario(keys=["region"], weight="w")
     (leak,) = [each for each in tc.risk.reconstruction(original, released, who).leaks if each.columns == ("w",)]
-    assert leak.repair == "round 'w' with RoundWeights(), or Remove it"
+    assert leak.repair == "round 'w' with RoundWeights(digits=1), or Remove it"
 
 
 def test_housemates_show_it() -> None:

@@ -161,7 +161,7 @@ def _for_rate(asked: _Asked) -> Repair:
     if table.source == "census" and risk.attack_model == "M3":
         # Without weights the rate is the number of different keys over that of records.
         most = math.floor(rate * table.units)
-        text += f"; {most:,} different keys at most keep it, and there are {len(table.codes):,}"
+        text += f"; it takes at most {check.counted(most, 'different key')}, and there are {len(table.codes):,}"
     return Repair("", text + _recode_first(part, needed.unsafe), "suppress", {"rate": rate, **own}, needed.unsafe)
 
 

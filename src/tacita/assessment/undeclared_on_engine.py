@@ -38,6 +38,7 @@ def _columns(large: LargeData, names: list[str]) -> Iterator[Column]:
         about = known if different >= ALL_DIFFERENT * known else min(different, known)
         yield Column(
             name,
+            "",
             text,
             whole,
             [str(value) for value in values] if text or whole or kind.is_floating() else [],

@@ -38,10 +38,13 @@ NAME_PATTERNS = {
     r"post ?code full|latitude|longitude|lat|lon|lng|gps|coordinates",
     "personal numbers": r".*\b(ssn|nin|nhs|passport|iban|bic|vat|tin)\b.*|social security.*|national id.*|"
     r"(tax|person|personal|patient|insurance|licence|license|account|card|register|registration|record|case) ?"
-    r"(id|no|nr|num|number)|(.* )?id|uid|uuid|pid|pin|guid|identifier|hh ?id|hid|.*(nr|nummer|numero)",
+    r"(id|no|nr|num|number)|(.* )?id|(p|hh|pat|case|subj|resp)?id ?(num|no|nr|number)|seqn|"
+    r"(seq|sequence|serial) ?(no|nr|num|number)|uid|uuid|pid|pin|guid|identifier|hh ?id|hid|.*(nr|nummer|numero)",
     "network addresses": r"ip|ip ?address|mac|mac ?address|url|username|user name|login",
 }
 """What a column is called that holds direct identifiers, in small letters with blanks between words."""
+LABEL = r".*\b(identifier|identification (number|no|code)|id (number|no)|(serial|sequence) (number|no)|unique id)\b.*"
+"""What the label of a column says that holds numbers of persons."""
 PLACES = r"latitude|longitude|lat|lon|lng|gps.*"
 """Addresses that have a fraction."""
 NUMERIC_IDENTIFIERS = ("telephone numbers", "personal numbers", "addresses")
@@ -78,6 +81,8 @@ class Column(NamedTuple):
     """What is looked at of a column."""
 
     name: str
+    """What it is called."""
+    label: str
     text: bool
     whole: bool
     """Whether it holds whole numbers."""
@@ -122,6 +127,7 @@ def _column(data: Data, name: str) -> Column:
     text, whole = frame.is_text(table, name), frame.is_whole(table, name)
     return Column(
         name,
+        data.variable(name).label or "",
         text,
         whole,
         frame.some_texts(table, name, SAMPLE_SIZE) if text or whole or frame.is_float(table, name) else [],
@@ -150,8 +156,9 @@ def caution(found: Sequence[Suspect]) -> Iterator[str]:
 
 def looks_like(column: Column) -> str:
     """Which direct identifiers a column looks like; empty for none."""
-    name, text, whole, texts, known = column[:5]
+    name, label, text, whole, texts, known = column[:6]
     called = next((what for what, pattern in NAME_PATTERNS.items() if re.fullmatch(pattern, words_of(name))), "")
+    called = called or ("personal numbers" if re.fullmatch(LABEL, words_of(label)) else "")
     if not text and not whole and re.fullmatch(PLACES, words_of(name)):
         return called if known and column.different() >= MAJORITY * known else ""
     if not text and not whole:

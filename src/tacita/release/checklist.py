@@ -16,6 +16,7 @@ from tacita.policy import OWN_FIELDS
 from tacita.random import fit_for_release
 from tacita.release.step_log import shared_rows
 from tacita.result import Result
+from tacita.risk.release.reconstruction.rounded_weights import coarser_weights
 
 if TYPE_CHECKING:
     from tacita.release.release import Release
@@ -25,7 +26,8 @@ DONE, NOT_DONE, NOT_APPLICABLE = "done", "not done", "not applicable"
 GEOGRAPHY = re.compile(
     r"\b(region|regions|nuts ?\d?|lau|district|county|counties|province|state|municipality|commune|city|town|village|"
     r"parish|ward|zip|zip ?code|post ?code|postal ?code|area|geo|geography|land|canton|department|census tract|tract|"
-    r"block|lat|lon|latitude|longitude|coordinates|easting|northing)\b"
+    r"block|geo ?\d|adm(in)? ?\d|enumeration area|birth ?place|place of birth|lat|lon|"
+    r"latitude|longitude|coordinates|easting|northing)\b"
 )
 """Words in the names of variables that say where somebody is."""
 SMALLEST_AREA = 20_000
@@ -139,7 +141,8 @@ def _weights(release: Release) -> Item:
         way = "name the keys that the release has in the scenario"
         return Item("weights", NOT_DONE, f"whether {weight!r} tells protected keys was not measured", way)
     if told:
-        way = "round the weights further with RoundWeights(), perturb them with WeightNoise(), or Remove() them"
+        coarser = coarser_weights(weight, release.data.numbers(weight))
+        way = f"{', '.join(dict.fromkeys((coarser, f'perturb {weight!r} with WeightNoise()')))}, or Remove() it"
         return Item("weights", NOT_DONE, f"{weight!r} tells the protected {_keys(told)}", way)
     if any(weight in change.cells for change in release.changes) or _verdict_on(release, "weight_disclosure"):
         return Item("weights", DONE, f"{weight!r} was changed or assessed, and tells no protected key")

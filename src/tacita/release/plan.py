@@ -40,6 +40,7 @@ class Plan(Declared):
     """
 
     section: ClassVar[str] = "plan"
+    begins: ClassVar[str] = ": each step stands below [[plan.steps]], as step = 'suppress' and k = 3"
 
     steps: tuple[Step, ...] = ()
     """The steps, in the order in which they are applied."""

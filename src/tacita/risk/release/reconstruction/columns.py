@@ -31,6 +31,7 @@ from tacita.risk.release.reconstruction.leak import (
     leak,
     tail,
 )
+from tacita.risk.release.reconstruction.rounded_weights import coarser_weights
 from tacita.risk.release.reconstruction.views import View, views_of
 
 MOST_TELLING = 12
@@ -377,10 +378,10 @@ def _repair(search: Search, protected: Protected, names: tuple[str, ...], change
     if way is not None:
         return f"{way.format(*2 * [' and '.join(map(repr, names))])}, or coarsen {'it' if len(names) == 1 else 'one'}"
     weight = search.files.weight
-    rounded = f"round {weight!r} with RoundWeights()"
+    rounded = coarser_weights(weight, search.files.numbers(weight)) if weight is not None and weight in names else ""
     if names == (weight,):
         return f"{rounded}, or Remove it"
     others = [repr(name) for name in names if name != weight]
     ways = [f"Recode {others[0]}, Remove it" if len(others) == 1 else f"Recode or Remove {' or '.join(others)}"]
-    ways += [rounded] if weight in names else []
+    ways += [rounded] if rounded else []
     return f"{', '.join(ways)}, or suppress it in the same records"
