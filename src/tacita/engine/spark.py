@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from tacita.check import TacitaError
 from tacita.engine.running import no_share, watched
+from tacita.leftovers import clear_leftovers, hidden_part, released
 from tacita.progress import Progress, no_progress
 
 LOCAL = {
@@ -20,12 +23,13 @@ LOCAL = {
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.catalogImplementation": "in-memory",
-    "spark.sql.autoBroadcastJoinThreshold": "256m",
     "spark.sql.shuffle.partitions": "8",
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.debug.maxToStringFields": "1000",
 }
 """A session of our own listens on this machine only, and has no page on the web."""
+BROADCAST = 256_000_000
+"""Bytes up to which a table of ours is sent to every worker, so that the records that it is joined to stay in place."""
 
 
 def local_session(memory: int, temporary: str) -> Any:
@@ -40,13 +44,31 @@ def local_session(memory: int, temporary: str) -> Any:
     # By this Spark chooses what to listen on before it reads its settings.
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.master("local[*]").appName("tacita")
-    own = {"spark.driver.memory": f"{max(memory // 2 // 10**6, 500)}m", "spark.local.dir": temporary}
-    own |= {"spark.sql.warehouse.dir": str(Path(temporary) / "warehouse")}
+    folder = private_folder(temporary)
+    own = {"spark.driver.memory": f"{max(memory // 2 // 10**6, 500)}m", "spark.local.dir": str(folder)}
+    own |= {"spark.sql.warehouse.dir": str(folder / "warehouse")}
     for name, value in (LOCAL | own).items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
+    atexit.register(ended, session, folder)
     return session
+
+
+def private_folder(temporary: str | os.PathLike[str]) -> Path:
+    """A new hidden folder, which only its owner can look into; those of killed processes are removed."""
+    folder = hidden_part(Path(temporary) / "spark")
+    clear_leftovers(folder)
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def ended(session: Any, folder: Path) -> None:
+    """End a session of our own, and remove the folder that it worked in."""
+    with suppress(Exception):
+        session.stop()
+    shutil.rmtree(folder, ignore_errors=True)
+    released(folder)
 
 
 def with_kinds_of_spark(table: Any) -> Any:
@@ -72,8 +94,8 @@ class Spark:
         import ibis
 
         self.memory = memory
-        self.folder = Path(tempfile.mkdtemp(prefix="tacita-", dir=temporary))
-        # The session outlives this object, and so does the folder that it works in: Spark empties it at its end.
+        self.folder = private_folder(temporary or tempfile.gettempdir())
+        # The session outlives this object, and so does the folder that it works in.
         self.session = session or local_session(memory, os.fspath(temporary or tempfile.gettempdir()))
         self.ibis = ibis.pyspark.connect(self.session)
         self.kept: list[Any] = []
@@ -101,7 +123,9 @@ class Spark:
 
     def load(self, table: Any) -> Any:
         """A table of Arrow, as one of the engine; of Arrow, since a missing text of pandas would become 'NaN'."""
-        return self.of_frame(self.session.createDataFrame(with_kinds_of_spark(table)))
+        frame = self.session.createDataFrame(with_kinds_of_spark(table))
+        # Spark takes a table from here for too large to be sent to the workers, and would sort all records to join it.
+        return self.of_frame(frame.hint("broadcast") if table.nbytes <= BROADCAST else frame)
 
     def adopted(self, other: Any, table: Any, files: Sequence[Path], record: str) -> Any:
         """A table of another database as one of this: one of the same session, or read from its files."""
@@ -155,6 +179,7 @@ class Spark:
         for frame in self.kept:
             frame.unpersist()
         shutil.rmtree(self.folder, ignore_errors=True)
+        released(self.folder)
 
     def _frame(self, expression: Any) -> Any:
         return self.ibis.raw_sql(self.ibis.compile(expression))

@@ -16,7 +16,7 @@ from tacita.keys.sampled_pair import sampled_pair
 from tacita.progress import Progress, no_progress
 from tacita.scenario import Scenario, restricted, with_codes
 
-NAMING = ("variables", "keys", "tables")
+NAMING = ("variables", "keys", "tables", "sensitive")
 """Options of measures that name variables."""
 MANY_VALUES = "too many different values, or combinations of them, to be measured on an engine"
 
@@ -35,11 +35,19 @@ class InMemory(NamedTuple):
 
 
 def distinct_keys(
-    large: LargeData, scenario: Scenario, weights_by_record: bool, progress: Progress = no_progress
+    large: LargeData,
+    scenario: Scenario,
+    weights_by_record: bool,
+    progress: Progress = no_progress,
+    also: Iterable[str] = (),
 ) -> tuple[Data, list[str], list[str]]:
-    """One row per distinct key; the variables that the records are grouped by, and those that are left out."""
+    """One row per distinct key; the variables that the records are grouped by, and those that are left out.
+
+    `also` names variables beside those of the scenario.
+    """
     check_supported(scenario, large)
     names, left_out = grouped_variables(large, scenario)
+    names = list(dict.fromkeys([*names, *(each for each in also if each in large.columns)]))
     if scenario.weight is not None and (weights_by_record or needs_weights(scenario)):
         names = list(dict.fromkeys([*names, scenario.weight]))
     rows = with_codes(condensed(large, names, scenario.weight, progress=progress), scenario)
@@ -57,7 +65,7 @@ def measured_in_memory(
 ) -> InMemory:
     """Large files as data in memory, for a measure with some options; `unit` says which records are the same."""
     if len(given) == 1:
-        rows, _, left_out = distinct_keys(given[0], scenario, weights_by_record)
+        rows, _, left_out = distinct_keys(given[0], scenario, weights_by_record, also=_named(options))
         return InMemory((rows,), _within(scenario, rows), tuple(left_out))
     first, second = (_large(each) for each in given)
     check_supported(scenario, first)

@@ -47,6 +47,12 @@ NEAREST = {
     "trim_weights": "RoundWeights(keep_total=False)",
     "recalibrate": "RoundWeights(keep_total=False)",
     "sample": "DropRecords by a condition",
+    "code_outliers": "TopCode and BottomCode with at=...",
+    "mask_by_model": "Noise of the numbers",
+    "microaggregate_mixed": "Round or Noise of the numbers, Recode of the categories",
+    "new_identifiers": "Remove of the identifiers",
+    "random_order": "Remove of what tells the order, of a file that the engine has put in another order",
+    "random_swap": "Pram of the categories",
 }
 """The nearest step that does not need all records at once."""
 UNSAFE = ("k_anonymity", "individual_risk")

@@ -327,6 +327,8 @@ def _household_counts(cell: Ints, unit: Ints, weight: Floats, total: int) -> Flo
 def _households(both: Both, scenario: Scenario) -> list[Ints]:
     """By file and record its household."""
     name = scenario.household
+    if any(data.condensed is not None for data in both.files):
+        raise TacitaError("households are counted in memory only; count the records, or pass samples of both files.")
     if name is None:
         raise TacitaError("to count households the scenario must name them; pass household=... in the scenario.")
     check.columns_exist("household of the released file", (name,), both.released.columns)
