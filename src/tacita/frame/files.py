@@ -12,7 +12,7 @@ import polars as pl
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.frame import Frame, rebuilt, used_categories
-from tacita.frame.texts import Words
+from tacita.frame.texts import WORDS, Words
 
 
 def read_text(source: bytes, *, delimiter: str, columns: Sequence[str], quote: str | None = '"') -> Frame:
@@ -25,6 +25,34 @@ def read_text(source: bytes, *, delimiter: str, columns: Sequence[str], quote: s
         raise TacitaError("the text could not be split into fields; write it as Parquet instead.") from None
     # Polars keeps a quoted empty field as an empty text.
     return table.select(pl.when(pl.all() != "").then(pl.all()))
+
+
+def read_as(source: bytes, *, delimiter: str, like: Frame) -> Frame | None:
+    """The records of a delimited text without quotes, the header left out, in the columns and kinds of a frame.
+
+    None where a field is of another kind, or is a word that may mean missing, or too large to be a number.
+    """
+    try:
+        table = pl.read_csv(
+            source, separator=delimiter, has_header=False, skip_lines=1, schema=like.schema, quote_char=None
+        )
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return None
+    for series in table:
+        if series.dtype == pl.String:
+            if series.unique().str.strip_chars().is_in([*WORDS, ""]).any():
+                return None
+        elif series.dtype == pl.Float64 and (series.is_nan().any() or _greatest(series) >= LARGEST):
+            return None
+    return table
+
+
+def _greatest(numbers: pl.Series) -> float:
+    return float(max(-(numbers.min() or 0.0), numbers.max() or 0.0))  # type: ignore[operator, arg-type]
+
+
+LARGEST = 1e17
+"""From here on a number may have been written as a whole one that is an identifier."""
 
 
 def typed(

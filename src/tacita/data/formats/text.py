@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from tacita import check
 from tacita.check import TacitaError, TacitaWarning
 from tacita.data.formats.loaded import Loaded, said_of_missing
+from tacita.data.formats.plain_text import plain
 from tacita.frame import Frame
 from tacita.frame import files as frame_files
 from tacita.frame.texts import WORDS, Words, with_formulas, without_formulas, without_texts
@@ -84,13 +85,21 @@ def load(
     if b"\n" not in text:
         text = text.replace(b"\r", b"\n")
     # One end of line after every record, none after the last: blank lines at the end are no records.
-    text = text.rstrip(b"\r\n") + b"\n"
+    if not text.endswith(b"\n") or text[-2:-1] in (b"\r", b"\n", b""):
+        text = text.rstrip(b"\r\n") + b"\n"
     if text.isspace():
         raise TacitaError(f"{name} is empty; check that it was saved or exported completely.")
     delimiter = delimiter or _delimiter(text, name)
     quoted = _has_quoted_fields(text, delimiter)
     if quoted:
         _check_quotes(text, delimiter, name)
+    signs = (".", ",") if delimiter != "," or quoted else (".",)
+    decimals = (decimal,) if decimal else signs
+    if not quoted and missing is None:
+        names, unnamed = _names(text[: text.index(b"\n")], delimiter, quoted, name)
+        found = plain(text, delimiter, names, decimals)
+        if found is not None:
+            return Loaded(with_formulas(found) if b"'" in text else found, {}, (*unnamed, *remarks), {})
     ends, fields = records(text, delimiter, quoted)
     _check_shape(text, ends, fields, name)
     names, unnamed = _names(text[: ends[0]], delimiter, quoted, name)
@@ -100,9 +109,8 @@ def load(
     table = frame_files.read_text(body, delimiter=delimiter, columns=names, quote='"' if quoted else None)
     if table.height != len(ends) - 1:
         raise TacitaError(f"{name} could not be split into its {len(ends) - 1:,} records; write it as Parquet instead.")
-    signs = (".", ",") if delimiter != "," or quoted else (".",)
     how: dict[str, Any] = {
-        "decimals": (decimal,) if decimal else signs,
+        "decimals": decimals,
         "words": WORDS,
         "grouped": decimal is None and delimiter == ",",
     }
@@ -221,6 +229,8 @@ def _as_utf8(raw: bytes, name: str, encoding: str | None) -> tuple[bytes, tuple[
 
 
 def _guess(raw: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+    if raw.isascii() and b"\0" not in raw:
+        return "utf-8", ()
     if b"\0" in raw:
         raise TacitaError(f"{name} is not a text file; if it is UTF-16 pass encoding='utf-16-le' or 'utf-16-be'.")
     try:
