@@ -110,7 +110,9 @@ def nearest(
 
     Gives how many there are, and how many points share the least sum.
     """
-    room, found, ties = len(rows), 0, 0
+    # Of one type from the beginning: what a literal 0 is passed to would be compiled a second time.
+    found: int = np.int64(0)  # type: ignore[assignment]
+    room, ties = len(rows), 0
     waiting, least = np.empty(DEPTH, np.int64), np.empty(DEPTH)
     waiting[0], least[0] = 0, 0.0
     top = 1 if left.size[0] > 0 else 0

@@ -24,8 +24,9 @@ from tacita.distance.distances import (
     greatest_sums,
     near_sum,
     norms,
+    pair_sums,
     relative,
-    sum_at,
+    relatives,
     sums,
     without_overflow,
 )
@@ -76,7 +77,7 @@ def pairs(y: Floats, x: Floats, metric: Metric | None = None, *, relative: bool 
     place[original.order] = np.arange(len(x))
     order = released.order
     given = Pairs(released, original, metric, y[order], norm[order], place[order], norm, unit)
-    return given._replace(true=_relatives(own_sums(given), given.norm, metric.rooted))
+    return given._replace(true=relatives(own_sums(given), given.norm, metric.rooted))
 
 
 def strata(groups: Ints | None, size: int) -> list[Ints]:
@@ -156,6 +157,7 @@ def sweep(given: Pairs, low: Floats | float, high: float | None = None, *, room:
         upto = np.full(n, np.inf) if np.isinf(high) else greatest_sums(above, given.norm, given.metric.rooted)
     below, size = np.zeros(n, np.int64), 1 if high is None else ((bits(high) - first) >> shift) + 1
     blocks = leaf_blocks(given.released)
+    least, most = of_leaves(given.released, under, upto)
 
     def one(leaves: Ints) -> tuple[Between, int]:
         records = int((given.released.stop[leaves] - given.released.start[leaves]).sum())
@@ -167,7 +169,7 @@ def sweep(given: Pairs, low: Floats | float, high: float | None = None, *, room:
             place=np.empty(share, np.int32),
             times=np.empty(share, np.int32),
         )
-        listed = _sweep(given, leaves, under, upto, first, shift, found, below)
+        listed = _sweep(given, leaves, under, upto, least, most, first, shift, found, below)
         kept = slice(min(listed, share))
         short = found._replace(z=found.z[kept].copy(), place=found.place[kept].copy(), times=found.times[kept].copy())
         return short, listed
@@ -189,18 +191,39 @@ def leaf_blocks(tree: Tree) -> list[Ints]:
     return [block for block in np.split(leaves, ends) if len(block)]
 
 
+def of_leaves(tree: Tree, under: Floats, upto: Floats) -> tuple[Floats, Floats]:
+    """By node, where it is a leaf: the least of some numbers of its records, and the greatest of others."""
+    least, most = np.zeros(len(tree.left)), np.zeros(len(tree.left))
+    leaves = np.flatnonzero(tree.left < 0)
+    leaves = leaves[np.argsort(tree.start[leaves])]
+    if len(under):
+        least[leaves] = np.minimum.reduceat(under, tree.start[leaves])
+        most[leaves] = np.maximum.reduceat(upto, tree.start[leaves])
+    return least, most
+
+
 @compiled
 def _sweep(
-    given: Pairs, leaves: Ints, under: Floats, upto: Floats, first: int, shift: int, found: Between, below: Ints
+    given: Pairs,
+    leaves: Ints,
+    under: Floats,
+    upto: Floats,
+    least_of: Floats,
+    most_of: Floats,
+    first: int,
+    shift: int,
+    found: Between,
+    below: Ints,
 ) -> int:
     """Count into `below` and `found`; how many pairs between the limits there are, listed or not."""
-    listed = 0
+    # Of one type from the beginning: what a literal 0 is passed to would be compiled a second time.
+    listed: int = np.int64(0)  # type: ignore[assignment]
     rows = given.released.leaf
     block, out = np.empty((len(given.original.points), given.original.leaf)), np.empty((rows, given.original.leaf))
     waiting = np.empty(DEPTH, np.int64)
     for leaf in leaves:
         begin, end = given.released.start[leaf], given.released.stop[leaf]
-        least, most = under[begin:end].min(), upto[begin:end].max()
+        least, most = least_of[leaf], most_of[leaf]
         certain, top = 0, 1
         waiting[0] = 0
         while top > 0:
@@ -284,33 +307,18 @@ def load(tree: Tree, node: int, block: Floats) -> tuple[int, int]:
     return size, equal
 
 
-@compiled
 def own_sums(given: Pairs) -> Floats:
     """By place in the released tree: the sum of the record and its own original."""
-    result = np.empty(len(given.norm))
-    for i in range(len(result)):
-        result[i] = sum_at(given.original.points, given.own[i], given.values, i, given.metric)
-    return result
+    return pair_sums(given.original.points, given.own, given.values, given.metric)
 
 
-@compiled
-def _relatives(sums: Floats, norm: Floats, rooted: bool) -> Floats:
-    result = np.empty(len(sums))
-    for i in range(len(sums)):
-        result[i] = relative(sums[i], norm[i], rooted)
-    return result
-
-
-@compiled
 def sample_z(given: Pairs, size: int) -> Floats:
     """z of so many pairs of different records, spread evenly over the released and over the original ones."""
     n = len(given.norm)
     step = (np.sqrt(5.0) - 1.0) / 2.0
-    z, kept = np.empty(size), 0
-    for k in range(size):
-        i, h = k * n // size, int((k * step) % 1.0 * n)
-        if h != given.own[i]:
-            total = sum_at(given.original.points, h, given.values, i, given.metric)
-            z[kept] = relative(total, given.norm[i], given.metric.rooted)
-            kept += 1
-    return z[:kept]
+    place = np.arange(size)
+    row, other = place * n // size, ((place * step) % 1.0 * n).astype(np.int64)
+    differs = other != given.own[row]
+    row, other = row[differs], other[differs]
+    total = pair_sums(given.original.points, other, given.values[row], given.metric)
+    return relatives(total, given.norm[row], given.metric.rooted)

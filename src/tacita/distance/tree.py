@@ -50,19 +50,44 @@ def build(points: Floats, leaf: int = LEAF, scale: Floats | None = None) -> Tree
     points = np.array(points, dtype=np.float64, order="C")
     if not np.isfinite(points).all():
         raise TacitaError("distances need finite numbers; leave out the records with missing or infinite values.")
-    return Tree(*_build(points, leaf, np.ones(points.shape[1]) if scale is None else scale), leaf)
+    n, dimensions = points.shape
+    order, most = np.arange(n), max(1, 2 * n)
+    start, stop, left = np.zeros(most, np.int64), np.zeros(most, np.int64), np.full(most, -1)
+    low, high = np.empty((most, dimensions)), np.empty((most, dimensions))
+    widths = np.ones(dimensions) if scale is None else np.asarray(scale, dtype=np.float64)
+    nodes = _build(points, leaf, widths, order, start, stop, left, low, high)
+    start, stop, left, low, high = (each[:nodes].copy() for each in (start, stop, left, low, high))
+    columns = _by_row(points, order, start[left < 0])
+    return Tree(columns, order, start, stop, left, low, high, leaf)
+
+
+def _by_row(points: Floats, order: Ints, leaves: Ints) -> Floats:
+    """Put the points of each leaf in the order of the caller, so that the lowest row comes first among equal points.
+
+    Gives the points by dimension, and changes `order`.
+    """
+    n = len(order)
+    first = np.zeros(n, np.int64)
+    first[leaves[leaves < n]] = 1
+    place = np.argsort(np.cumsum(first) * n + order)
+    order[:] = order[place]
+    return np.stack([column[place] for column in points.T]) if points.shape[1] else np.empty((0, n))
 
 
 @compiled
-def _build(points: Floats, leaf: int, scale: Floats) -> tuple[Floats, Ints, Ints, Ints, Ints, Floats, Floats]:
-    """The rows of points are put in the order of the tree."""
-    n, dimensions = points.shape
-    most = max(1, 2 * n)
-    order = np.arange(n)
-    start, stop = np.zeros(most, np.int64), np.zeros(most, np.int64)
-    left = np.full(most, -1)
-    low, high = np.empty((most, dimensions)), np.empty((most, dimensions))
-    stop[0] = n
+def _build(
+    points: Floats,
+    leaf: int,
+    scale: Floats,
+    order: Ints,
+    start: Ints,
+    stop: Ints,
+    left: Ints,
+    low: Floats,
+    high: Floats,
+) -> int:
+    """Put the rows of points in the order of the tree, and fill in its nodes; how many there are."""
+    stop[0] = len(points)
     waiting = np.zeros(DEPTH, np.int64)  # depth first: what is split next is still in the processor's cache
     nodes, top = 1, 1
     while top > 0:
@@ -78,14 +103,7 @@ def _build(points: Floats, leaf: int, scale: Floats) -> tuple[Floats, Ints, Ints
             waiting[top], waiting[top + 1] = nodes + 1, nodes
             top += 2
             nodes += 2
-        else:
-            _by_row(order, points, first, last)
-    columns = np.empty((dimensions, n))
-    for i in range(n):
-        for j in range(dimensions):
-            columns[j, i] = points[i, j]
-    start, stop, left = start[:nodes].copy(), stop[:nodes].copy(), left[:nodes].copy()
-    return columns, order, start, stop, left, low[:nodes].copy(), high[:nodes].copy()
+    return nodes
 
 
 @compiled
@@ -152,12 +170,6 @@ def select(order: Ints, points: Floats, j: int, first: int, last: int, middle: i
             first = i
         else:
             return
-
-
-@compiled
-def _by_row(order: Ints, points: Floats, first: int, last: int) -> None:
-    """Put the points of a leaf in the order of the caller, so that the lowest row comes first among equal points."""
-    sort(order, order, points, first, last)
 
 
 @compiled

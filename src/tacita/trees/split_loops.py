@@ -68,8 +68,51 @@ def ordered_classes(x: Any, rows: Any, response: Any, weight: Any, least: int, c
             if score > best:
                 best, cut = score, place + 1
     for row in rows:
-        counts[:, int(response[row])] = 0.0
+        counts[0, int(response[row])] = 0.0
+        counts[1, int(response[row])] = 0.0
     return best, cut
+
+
+@compiled
+def in_rising_order(keys: Any) -> Any:
+    """The places of numbers from the smallest on, equal ones as they stand: what is merged is twice as long each time.
+
+    A loop of our own: NumPy's sorting takes longer to compile than all the rest.
+    """
+    size, width = len(keys), 1
+    order, other = np.arange(size), np.empty(size, np.int64)
+    while width < size:
+        for first in range(0, size, 2 * width):
+            middle, last = min(first + width, size), min(first + 2 * width, size)
+            i, k = first, middle
+            for place in range(first, last):
+                if i < middle and (k >= last or not keys[order[k]] < keys[order[i]]):
+                    other[place] = order[i]
+                    i += 1
+                else:
+                    other[place] = order[k]
+                    k += 1
+        order, other = other, order
+        width *= 2
+    return order
+
+
+@compiled
+def labels_of(rows: Any, response: Any, places: Any) -> Any:
+    """The classes of some records, by number; `places` is zero everywhere, and then the place of each among them."""
+    found, count = np.empty(len(places)), 0
+    for row in rows:
+        label = int(response[row])
+        if places[label] == 0:
+            places[label] = 1
+            found[count] = label
+            count += 1
+    labels = np.empty(count, np.int64)
+    order = in_rising_order(found[:count])
+    for number in range(count):
+        labels[number] = int(found[order[number]])
+        places[labels[number]] = number
+    return labels
 
 
 @compiled
@@ -100,21 +143,35 @@ def class_tables(rows: Any, runs: Any, response: Any, weight: Any, places: Any) 
                 table[group, 0] += weight[row] * response[row]
                 table[group, 1] += weight[row]
         return table
-    labels = np.unique(response[rows])
-    for number in range(len(labels)):
-        places[int(labels[number])] = number
-    table = np.zeros((groups, len(labels) + 1))
+    labels = labels_of(rows, response, places)
+    table, total = np.zeros((groups, len(labels) + 1)), np.zeros(len(labels))
     for group in range(groups):
         for place in range(runs[group], runs[group + 1]):
             row = rows[place]
             table[group, places[int(response[row])]] += weight[row]
-            table[group, -1] += weight[row]
-    frequent = np.argsort(-table[:, :-1].sum(axis=0), kind="mergesort")
-    sorted_table = np.zeros_like(table)
+            table[group, len(labels)] += weight[row]
+    for label in labels:
+        places[label] = 0
     for number in range(len(labels)):
-        sorted_table[:, number] = table[:, frequent[number]]
-    sorted_table[:, -1] = table[:, -1]
+        for group in range(groups):
+            total[number] -= table[group, number]
+    frequent = in_rising_order(total)
+    sorted_table = np.zeros((groups, len(labels) + 1))
+    for group in range(groups):
+        for number in range(len(labels)):
+            sorted_table[group, number] = table[group, frequent[number]]
+        sorted_table[group, len(labels)] = table[group, len(labels)]
     return sorted_table
+
+
+@compiled
+def side_scores(left: Any, total: Any) -> float:
+    """The sum over both sides of a division of the squares of what they hold, over their weights, which are last."""
+    last, squares, others = len(left) - 1, 0.0, 0.0
+    for number in range(last):
+        squares += left[number] * left[number]
+        others += (total[number] - left[number]) * (total[number] - left[number])
+    return float(squares / left[last] + others / (total[last] - left[last]))
 
 
 @compiled
@@ -123,24 +180,31 @@ def nominal(rows: Any, runs: Any, table: Any, least: int, orders: int) -> tuple[
 
     Categories are put in the order of their means, or of their shares of a class, and cut.
     """
-    groups, width = len(runs) - 1, table.shape[1] - 1
+    groups, width = table.shape
     best, goes_left = -1.0, np.zeros(groups, np.bool_)
-    total = table.sum(axis=0)
+    total, left, shares = np.zeros(width), np.zeros(width), np.empty(groups)
+    for group in range(groups):
+        for number in range(width):
+            total[number] += table[group, number]
     for column in range(orders):
-        order = np.argsort(table[:, column] / table[:, -1], kind="mergesort")
-        left, count = np.zeros(width + 1), 0
+        for group in range(groups):
+            shares[group] = table[group, column] / table[group, width - 1]
+        order, count, cut = in_rising_order(shares), 0, 0
+        for number in range(width):
+            left[number] = 0.0
         for place in range(groups - 1):
             group = order[place]
-            left += table[group]
+            for number in range(width):
+                left[number] += table[group, number]
             count += runs[group + 1] - runs[group]
             if count < least or len(rows) - count < least:
                 continue
-            right = total - left
-            score = (left[:-1] ** 2).sum() / left[-1] + (right[:-1] ** 2).sum() / right[-1]
+            score = side_scores(left, total)
             if score > best:
-                best = score
-                goes_left[:] = False
-                goes_left[order[: place + 1]] = True
+                best, cut = score, place + 1
+        if cut:
+            for place in range(groups):
+                goes_left[order[place]] = place < cut
     return best, goes_left
 
 

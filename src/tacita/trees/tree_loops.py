@@ -6,29 +6,12 @@ within either child, so that nothing is sorted again: time grows with records, f
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacita.compiled import compiled
 from tacita.trees.split_loops import best_split
-
-
-@compiled
-def impurity(response: Any, classes: int, weight: Any) -> float:
-    """The impurity of all records: sum of squares around the mean, or Gini's index times the weight."""
-    total, squares, summed = 0.0, 0.0, 0.0
-    counts = np.zeros(max(classes, 1))
-    for row in range(len(response)):
-        total += weight[row]
-        if classes:
-            counts[int(response[row])] += weight[row]
-        else:
-            summed += weight[row] * response[row]
-            squares += weight[row] * response[row] ** 2
-    if total == 0.0:
-        return 0.0
-    return total - (counts**2).sum() / total if classes else squares - summed**2 / total
 
 
 @compiled
@@ -43,7 +26,17 @@ def midpoint(low: float, high: float) -> float:
 @compiled
 def few_distinct(response: Any, rows: Any, least: int) -> bool:
     """Whether some records have fewer than so many different values."""
-    return len(np.unique(response[rows])) < least
+    found, count = np.empty(least), 0
+    for row in rows:
+        new = True
+        for place in range(count):
+            new = new and found[place] != response[row]
+        if new:
+            found[count] = response[row]
+            count += 1
+            if count == least:
+                return False
+    return True
 
 
 @compiled
@@ -78,7 +71,8 @@ def partition(order: Any, start: int, end: int, side: Any, buffer: Any) -> None:
             else:
                 buffer[others] = row
                 others += 1
-        order[place, at:end] = buffer[:others]
+        for index in range(others):
+            order[place, at + index] = buffer[index]
 
 
 @compiled
@@ -100,8 +94,9 @@ def mark_sides(x: Any, rows: Any, cut: int, goes_left: Any, side: Any) -> int:
 @compiled
 def left_set(x: Any, rows: Any, goes_left: Any, categories: int, larger_left: bool) -> Any:
     """By category whether it goes left; one that the node does not have goes to the larger child."""
-    found = np.full(categories, np.uint8(larger_left), np.uint8)
-    group = -1
+    found, group = np.empty(categories, np.uint8), -1
+    for category in range(categories):
+        found[category] = np.uint8(larger_left)
     for place in range(len(rows)):
         if place == 0 or x[rows[place]] != x[rows[place - 1]]:
             group += 1
@@ -112,9 +107,13 @@ def left_set(x: Any, rows: Any, goes_left: Any, categories: int, larger_left: bo
 @compiled
 def with_set(sets: Any, used: int, found: Any) -> Any:
     """Sets of categories with another one behind those in use, in a longer array where it does not fit."""
-    while used + len(found) > len(sets):
-        sets = np.concatenate((sets, np.zeros_like(sets)))
-    sets[used : used + len(found)] = found
+    if used + len(found) > len(sets):
+        longer = np.zeros(2 * (used + len(found)), np.uint8)
+        for place in range(used):
+            longer[place] = sets[place]
+        sets = longer
+    for place in range(len(found)):
+        sets[used + place] = found[place]
     return sets
 
 
@@ -124,6 +123,35 @@ def allowed(response: Any, left: Any, right: Any, distinct: int) -> bool:
     if distinct <= 1:
         return True
     return not (few_distinct(response, left, distinct) or few_distinct(response, right, distinct))
+
+
+class Room(NamedTuple):
+    """Room for the nodes of a tree, made before it is grown: in a loop what makes an array takes long to compile."""
+
+    feature: Any
+    threshold: Any
+    left: Any
+    right: Any
+    start_of_set: Any
+    stretch: Any
+    """By node where its records begin and end in every order."""
+    counts: Any
+    """Two rows of zeros, one column per class."""
+    places: Any
+    """A zero per class."""
+    side: Any
+    """By record whether it goes left."""
+    buffer: Any
+    """One number by record."""
+
+    @classmethod
+    def of(cls, most: int, classes: int, size: int) -> Room:
+        """Room for so many nodes, none of them split."""
+        feature, left, right, start_of_set = (np.full(most, -1, np.int64) for _ in range(4))
+        stretch, counts = np.zeros((most, 2), np.int64), np.zeros((2, max(classes, 1)))
+        stretch[0, 1] = size
+        nodes = (feature, np.zeros(most), left, right, start_of_set, stretch)
+        return cls(*nodes, counts, np.zeros(classes, np.int64), np.zeros(size, np.bool_), np.empty(size, np.int32))
 
 
 @compiled
@@ -136,25 +164,21 @@ def grow(
     weight: Any,
     least: int,
     distinct: int,
-    gain: float,
-) -> tuple[Any, Any, Any, Any, Any, Any]:
-    """The nodes of a tree: feature, threshold, left, right, start of the set, sets; `order` is used up.
+    needed: float,
+    room: Room,
+) -> tuple[int, Any]:
+    """Fill in the nodes of a tree; how many there are, and the sets; `order` is used up.
 
-    A split must decrease the impurity by more than `gain` times that of all records.
+    A split must decrease the impurity by more than what is needed.
     """
-    size = len(response)
-    most = 2 * (size // least) + 1
-    feature, left, right = np.full(most, -1, np.int64), np.full(most, -1, np.int64), np.full(most, -1, np.int64)
-    threshold, start_of_set = np.zeros(most), np.full(most, -1, np.int64)
-    stretch = np.zeros((most, 2), np.int64)
-    sets, used = np.zeros(64, np.uint8), 0
-    counts, places = np.zeros((2, max(classes, 1))), np.zeros(classes, np.int64)
-    side, buffer = np.zeros(size, np.bool_), np.empty(size, np.int32)
-    stretch[0, 1], nodes, node = size, 1, -1
-    needed = gain * impurity(response, classes, weight)
+    # Of one type from the beginning: what a literal 0 is passed to would be compiled a second time.
+    used: int = np.int64(0)  # type: ignore[assignment]
+    sets = np.zeros(64, np.uint8)
+    stretch, counts, places, side = room.stretch, room.counts, room.places, room.side
+    nodes, node = 1, -1
     while node + 1 < nodes and len(categories) > 0:
         node += 1
-        start, end = stretch[node]
+        start, end = stretch[node, 0], stretch[node, 1]
         if end - start < 2 * least:
             continue
         segment = order[:, start:end]
@@ -163,20 +187,21 @@ def grow(
             continue
         rows = segment[chosen].copy()
         on_left = mark_sides(x[chosen], rows, cut, sides, side)
-        partition(order, start, end, side, buffer)
+        partition(order, start, end, side, room.buffer)
         middle = start + on_left
         if not allowed(response, order[0, start:middle], order[0, middle:end], distinct):
             continue
-        feature[node], left[node], right[node] = chosen, nodes, nodes + 1
+        room.feature[node], room.left[node], room.right[node] = chosen, nodes, nodes + 1
         if len(sides):
             found = left_set(x[chosen], rows, sides, categories[chosen], 2 * on_left >= end - start)
             sets = with_set(sets, used, found)
-            start_of_set[node], used = used, used + len(found)
+            room.start_of_set[node], used = used, used + len(found)
         else:
-            threshold[node] = midpoint(x[chosen, rows[cut - 1]], x[chosen, rows[cut]])
-        stretch[nodes], stretch[nodes + 1] = (start, middle), (middle, end)
+            room.threshold[node] = midpoint(x[chosen, rows[cut - 1]], x[chosen, rows[cut]])
+        stretch[nodes, 0], stretch[nodes, 1] = start, middle
+        stretch[nodes + 1, 0], stretch[nodes + 1, 1] = middle, end
         nodes += 2
-    return feature[:nodes], threshold[:nodes], left[:nodes], right[:nodes], start_of_set[:nodes], sets[:used]
+    return nodes, sets[:used]
 
 
 @compiled
