@@ -19,7 +19,7 @@ from tacita import cli
 from tacita.data.large_data import LargeData
 from tacita.engine import spark
 from tacita.risk.identity import individual_risk
-from tacita.risk.population.latent.cells import applies
+from tacita.risk.population.latent.lately import applies
 
 Opener = Callable[..., LargeData]
 SMALL_SPARK = {

@@ -8,8 +8,8 @@ import pytest
 
 import tacita as tc
 from tacita import threads
-from tacita.risk.population.latent.cells import applies
 from tacita.risk.population.latent.fit import LatentModel, latent_model
+from tacita.risk.population.latent.lately import applies
 
 pytestmark = pytest.mark.latent
 KEYS = ("region", "sex", "age", "status")

@@ -177,13 +177,13 @@ def test_the_command_line_chooses_the_model(tmp_path: Path, run: Callable[..., t
 
 
 def test_a_file_is_fitted_once_whatever_is_asked_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    fits = []
+    fits, fitted = [], fit.model_of_table
 
     def counted(table: Any, *rest: Any) -> Any:
         fits.append(table)
-        return fit.model_of_table(table, *rest)
+        return fitted(table, *rest)
 
-    monkeypatch.setattr(lately, "model_of_table", counted)
+    monkeypatch.setattr(fit, "model_of_table", counted)
     monkeypatch.setattr(lately, "_kept", OrderedDict())
     data, with_household = people(300, 5), replace(SCENARIO, household="household")
     profile = tc.assess(data, with_household, measures={"risk_threshold": {"threshold": 0.1}})

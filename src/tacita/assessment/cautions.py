@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +14,12 @@ from tacita.data import Data
 from tacita.data.visible import visible_missing_codes
 from tacita.frame import files as frame_files
 from tacita.keys.table import KeyTable
+from tacita.policy import Policy, void_limits
 from tacita.scenario import Scenario
+
+if TYPE_CHECKING:
+    from tacita.assessment.profile import KeySetRisk
+    from tacita.assessment.whole import Context
 
 RELATIVE_ERROR = 0.5
 """A relative error of F-hat above this is called unreliable."""
@@ -30,6 +36,29 @@ def cautions_of(table: KeyTable, data: Data, scenario: Scenario, *, latent: bool
     found += [] if latent else underestimated_risk(table)
     found += [*units_counted(table, data, scenario), *possibly_not_applicable(table), *constant_keys(table)]
     return (*found, *missing_codes_seen(table, data), *spelled_alike(table))
+
+
+def cautions_of_files(context: Context) -> Iterator[str]:
+    """Cautions about scenario, policy and files, whatever was measured."""
+    yield from no_limit_on_sensitive(context.scenario, context.policy)
+    yield from unnamed_identifiers(context.data, context.scenario)
+    yield from void_limits(context.policy, context.scenario, context.data.size)
+    yield from release_alone(context.data, context.original)
+    if context.original is not None and not context.shares_records:
+        yield "no released record is in the original: nothing was compared record by record."
+
+
+def rule_matters(part: KeySetRisk) -> Iterator[str]:
+    """A caution where another missing-value rule would change the verdict on k."""
+    if part.k is None:
+        return
+    for name, result in part.other_rules.items():
+        found = result.below(part.k)
+        if (found == 0) != (part.unsafe_by_k == 0):
+            yield (
+                f"the verdict on k = {part.k} rests on the rule for missing values: records that violate it are "
+                f"{part.unsafe_by_k:,} under {part.table.rule}, {found:,} under {name}."
+            )
 
 
 def unreliable_estimates(table: KeyTable) -> Iterator[str]:
@@ -198,3 +227,30 @@ def spelled_alike(table: KeyTable) -> Iterator[str]:
 def _plain_spelling(value: object) -> str | None:
     """A text in lower case, with single spaces and composed accents; None of what is no text."""
     return " ".join(unicodedata.normalize("NFC", value).casefold().split()) if isinstance(value, str) else None
+
+
+def no_limit_on_sensitive(scenario: Scenario, policy: Policy) -> Iterator[str]:
+    """A caution where the policy has no limit on sensitive variables."""
+    if scenario.sensitive and not {"l_diversity", "t_closeness", "likeness", "dominance"} & set(policy.limits):
+        yield (
+            "the scenario names sensitive variables, but the policy limits no measure of what is learned about them: "
+            "the verdict is on re-identification alone; set limits such as l_diversity = 2."
+        )
+
+
+def unnamed_identifiers(data: Data, scenario: Scenario) -> Iterator[str]:
+    """Columns without a role that look like direct identifiers."""
+    # Of a file on an engine its records are looked at there.
+    if data.condensed is None and set(data.columns) - scenario.roles:
+        from tacita.data.identifying import undeclared_identifiers
+
+        yield from undeclared_identifiers(data, scenario)
+
+
+def release_alone(data: Data, original: Data | None) -> Iterator[str]:
+    """A caution where a file is known to be made of another one that is not there."""
+    if data.of_release and original is None:
+        yield (
+            "the file lies beside the codebook of a release: what it gives back of the original, and weights, units "
+            "and records as they were, are judged only beside it (original=..., --original FILE)."
+        )

@@ -21,7 +21,7 @@ from tacita.progress import Progress, no_progress, part
 from tacita.result import Result, Verdict
 from tacita.risk.identity.negative_binomial import approximate_reciprocal, expected_reciprocal, population_quantile
 from tacita.risk.identity.options import METHODS, Keys, Method, Model, Quantile, Register
-from tacita.risk.population.latent.cells import applies
+from tacita.risk.population.latent.lately import applies, lately_fitted
 from tacita.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -376,6 +376,4 @@ def _fitted(data: Data, scenario: Scenario, table: KeyTable, progress: Progress)
     whole = None if data.before is None else refilled(data, scenario, table)
     if not applies(table if whole is None else whole.table):
         return None
-    from tacita.risk.population.latent.lately import lately_fitted  # loads Numba
-
     return lately_fitted(table, population_weights(data, scenario, table.keys), whole, progress)

@@ -12,20 +12,6 @@ from tacita.keys.source import shown_fully
 from tacita.keys.table import KeyTable
 from tacita.keys.units import entries
 
-LEAST_RECORDS = 100
-"""Fewer complete records say too little for a model; they are left to that of Benedetti and Franconi."""
-
-
-def applies(table: KeyTable) -> bool:
-    """Whether a key table has enough to go by: F is not known, there are at least 100 complete records, none cut off.
-
-    Where cells were suppressed until nobody was alone, counts say how many were left, and not how they stray.
-    """
-    complete = table.complete
-    cut_off = table.has_missing and not (table.sample_count[complete] < 2).any()
-    enough = int(table.records[complete].sum()) >= LEAST_RECORDS
-    return table.source not in ("register", "census") and enough and not cut_off
-
 
 @dataclass(frozen=True, eq=False)
 class Cells:
