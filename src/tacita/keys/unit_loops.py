@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.arrays import Floats, Ints, Words
+from tacita.arrays import Floats, Ints
 from tacita.compiled import compiled
 
 Groups = NDArray[np.int32]
@@ -45,43 +45,3 @@ def units_in_groups(
     if not len(weights):
         return total[wanted_group] + itself, weights
     return total[wanted_group] + itself, sums[wanted_group] + itself * weights[wanted] / records[wanted]
-
-
-@compiled
-def units_that_match(
-    words: Words,
-    masks: Words,
-    shown: Ints,
-    unit: Ints,
-    records: Ints,
-    weights: Floats,
-    row: int,
-    mine: int,
-    members: int,
-    factor: float,
-    enough: float,
-) -> tuple[float, float]:
-    """The units, and the sum of their weights, that agree with a row which shows `mine`, wherever both show a value.
-
-    For a row that shows all `members` others with missing values count by the factor. `words` are packed keys, `masks`
-    by set of keys the bits that hold it. The count goes no further than to `enough` units.
-    """
-    total, total_weight, most, own_records, own_weight = 0.0, 0.0, 0.0, 0.0, 0.0
-    for other in range(len(unit)):
-        alike = True
-        for word in range(words.shape[1]):
-            alike &= (words[other, word] ^ words[row, word]) & masks[mine & shown[other], word] == 0
-        part = factor if mine == members and shown[other] & members != members and other != row else 1.0
-        if (alike or other == row) and part > 0.0:
-            most = max(most, part)
-            own_records += records[other]
-            own_weight += weights[other] if len(weights) else records[other]
-        if other + 1 == len(unit) or unit[other + 1] != unit[other]:
-            total += most
-            total_weight += most * own_weight / max(own_records, 1.0)
-            most, own_records, own_weight = 0.0, 0.0, 0.0
-            if total >= enough:
-                break
-    # Ten times 0.3 is 3 and not 3 less rounding (`tacita.keys.matching`).
-    nearest = np.rint(total)
-    return nearest if abs(total - nearest) <= 1e-13 * total else total, total_weight

@@ -10,9 +10,9 @@ from suppression_problems import RULES, files, suppress, whole
 
 from tacita.protect.suppress import wildcard_tables as loops
 from tacita.protect.suppress.one_way_loops import check_on, counts_on
-from tacita.protect.suppress.problem import Requirement, link_risk, suppressed, units_of
+from tacita.protect.suppress.problem import Problem, Requirement, link_risk, suppressed, units_of
 from tacita.protect.suppress.recount import frequencies
-from tacita.protect.suppress.wildcard_turns import settle
+from tacita.protect.suppress.wildcard import Turn, turns_of
 from tacita.scenario import MissingRule
 
 HELPFUL = [rule for rule in RULES if rule not in ("one_way", "own_category")]
@@ -50,67 +50,63 @@ def test_one_way_loops_count_unit_by_unit(data: st.DataObject) -> None:
 @pytest.mark.parametrize("rule", HELPFUL)
 @settings(max_examples=30)
 @given(data=st.data())
-def test_tables_count_as_the_file_would(rule: str, data: st.DataObject) -> None:
+def test_tables_and_turns_count_as_the_file_would(rule: str, data: st.DataObject) -> None:
     """Units change what they show, one after the other, and each counts what it would in the file."""
     codes = data.draw(files(most=9))
     n, q = codes.shape
     weights = np.array(data.draw(st.lists(st.sampled_from([1.0, 3.0, 10.0]), min_size=n, max_size=n)))
     units = units_of(codes, np.ones(n, dtype=bool), weights)
-    size, every = len(units.codes), st.integers(0, (1 << q) - 1)
+    size, every, parsed = len(units.codes), st.integers(0, (1 << q) - 1), MissingRule.parse(rule)
     shown = units.known & np.array(data.draw(st.lists(every, min_size=size, max_size=size)))
-    factor = 1.0 if rule == "wildcard" else float(MissingRule.parse(rule).factor or 0.0)
-    state = np.ones(size, dtype=bool), np.full(size, np.inf)
-    tables = loops.tables_of(units, shown, units.known, units.weights, *state, loops.fewest_slots(units))
-    costs = np.arange(float(1 << q))
+    factor = 1.0 if rule == "wildcard" else float(parsed.factor or 0.0)
+    limited = [Requirement(members, 1, np.full(size, np.inf)) for members in range(1, 1 << q)]
+    problem = Problem(units, limited, [1.0] * q, parsed)
+    sets = np.arange(1 << q)
+    turns = turns_of(problem, shown, (sets, sets.astype(float)), (np.ones(size, dtype=bool), np.full(size, np.inf)))
+    tables = loops.tables_of(units, turns)
     for unit, blanks, members in data.draw(
         st.lists(st.tuples(st.integers(0, size - 1), every, st.integers(1, (1 << q) - 1)), min_size=1, max_size=6)
     ):
         blanks &= int(units.known[unit])
-        f, weight = loops.counted(tables, unit, blanks, members, factor, np.inf)
         trial = shown.copy()
         trial[unit] = units.known[unit] & ~blanks
-        expected, sums = frequencies(suppressed(units.codes, trial), units, members, MissingRule.parse(rule))
-        np.testing.assert_allclose([f, weight], [expected[unit], sums[unit]], rtol=1e-12)
-        settle(tables, unit, blanks, 0.0, np.array([members]), costs)
+        expected, sums = frequencies(suppressed(units.codes, trial), units, members, parsed)
+        mine = int(trial[unit]) & members
+        f = loops.counted(tables, unit, mine, factor if mine == members else 1.0, np.inf)
+        np.testing.assert_allclose(f, expected[unit], rtol=1e-12)
+        found = Turn(problem, turns, unit).counted(np.array([blanks]), limited[members - 1])
+        np.testing.assert_allclose(np.ravel(found), [expected[unit], sums[unit]], rtol=1e-12)
+        loops.show(tables, unit, units.known[unit] & ~blanks)
         assert shown.tolist() == trial.tolist()
 
 
 RECORDS = 70
 
 
-def _suppressed(rule: str, **options: Any) -> list[list[bool]]:
+def _suppressed(rule: str, needs: list[Requirement], **options: Any) -> list[list[bool]]:
     draws = np.random.default_rng(5)
     codes = np.minimum(draws.geometric(0.35, (RECORDS, 5)), 6).astype(np.uint32)
     codes[draws.random(codes.shape) < 0.02] = 0
-    return suppress(
-        codes, options.pop("needs", whole(5, 3)), [1.0] * 5, MissingRule.parse(rule), **options
-    ).gone.tolist()
+    return suppress(codes, needs, [1.0] * 5, MissingRule.parse(rule), **options).gone.tolist()
 
 
 @pytest.mark.parametrize("rule", HELPFUL)
-@pytest.mark.parametrize("limited", [False, True])
-def test_small_tables_change_nothing(rule: str, limited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables that are emptied and grow, or are too many, so that everybody is looked at, or asked each time."""
-    options: dict[str, Any] = {}
-    if limited:
-        limits = np.full(RECORDS, 0.02)
-        options = {"weights": np.full(RECORDS, 10.0), "risk": link_risk(None)}
-        options["needs"] = [Requirement(31, 2, limits), Requirement(3, 5)]
-    expected = _suppressed(rule, **options)
+def test_small_tables_change_nothing(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables that are emptied whenever another one is asked for."""
+    needs = [*whole(5, 3), Requirement(3, 5)]
+    expected = _suppressed(rule, needs)
     assert np.any(expected)
-    made, tables_of = [], loops.tables_of
+    monkeypatch.setattr(loops, "SLOTS", 1)
+    assert _suppressed(rule, needs) == expected
 
-    def counted(*given: Any) -> loops.Tables:
-        made.append(given[-1])
-        return tables_of(*given)
 
-    with monkeypatch.context() as changed:
-        changed.setattr(loops, "fewest_slots", lambda units: 1 << 8)
-        changed.setattr(loops, "tables_of", counted)
-        assert _suppressed(rule, **options) == expected
-        assert made.count(1 << 8) < made.count(1 << 9) + made.count(1 << 8) < len(made)
-    with monkeypatch.context() as changed:
-        # At most two tables for each pattern.
-        changed.setattr(loops, "SLOTS", 7 * RECORDS)
-        changed.setattr(loops, "fewest_slots", lambda units: 1 << 12)
-        assert _suppressed(rule, **options) == expected
+@pytest.mark.parametrize("rule", HELPFUL)
+def test_turns_one_by_one_are_those_of_all_at_once(rule: str) -> None:
+    """A limit that nobody is above, and persons with one record each, change nothing."""
+    needs = [*whole(5, 3), Requirement(3, 5)]
+    expected = _suppressed(rule, needs)
+    never = [need._replace(limits=np.full(RECORDS, np.inf)) for need in needs]
+    assert _suppressed(rule, never, weights=np.full(RECORDS, 10.0), risk=link_risk(None)) == expected
+    order = np.arange(RECORDS)
+    one_each = _suppressed(rule, needs, person=order)
+    assert np.sum(one_each) == np.sum(_suppressed(rule, never, person=order, risk=link_risk(1.0)))

@@ -12,11 +12,11 @@ from suppression_problems import RULES, codes_of, drawn, files, released, suppre
 
 import tacita as tc
 from tacita.check import TacitaError
-from tacita.protect.suppress import wildcard_tables as loops
 from tacita.protect.suppress.local_suppression import suppress as solve
-from tacita.protect.suppress.problem import Request, suppressed, units_of
+from tacita.protect.suppress.problem import Problem, Request, Requirement, suppressed, units_of
 from tacita.protect.suppress.recount import Rows, counts_in_trials, frequencies
 from tacita.protect.suppress.requirements import counted
+from tacita.protect.suppress.wildcard import Turn, turns_of
 from tacita.scenario import MissingRule, Scenario
 
 HELPFUL = [rule for rule in RULES if rule not in ("one_way", "own_category")]
@@ -140,7 +140,7 @@ weight_lists = st.lists(st.sampled_from([1.0, 3.0, 10.0]), min_size=9, max_size=
 @settings(max_examples=30)
 @given(data=st.data(), whose=persons, weight=weight_lists)
 def test_kernels_count_persons(rule: str, data: st.DataObject, whose: list[int], weight: list[float]) -> None:
-    """The recount, the one-way loops and the tables of the wildcard search, with anything shown: as the twin."""
+    """The recount, the one-way loops and the turns of the wildcard search, with anything shown: as the twin."""
     codes = data.draw(files(most=9))
     n, q = codes.shape
     parsed = MissingRule.parse(rule)
@@ -167,13 +167,15 @@ def test_kernels_count_persons(rule: str, data: st.DataObject, whose: list[int],
         np.testing.assert_allclose([found[0], sums[0]], [f[wanted], total[wanted]], rtol=1e-12)
         assert counted(units, shown, inside, np.array([wanted]))[0][0] == f[wanted]
     if rule in HELPFUL:
-        factor = 1.0 if rule == "wildcard" else float(parsed.factor or 0.0)
-        state = np.ones(size, dtype=bool), np.full(size, np.inf)
-        tables = loops.tables_of(units, shown, units.known, units.weights, *state, loops.fewest_slots(units))
-        counts = loops.counted(tables, wanted, blanks, members, factor, np.inf)
-        np.testing.assert_allclose(counts, [f[wanted], total[wanted]], rtol=1e-12)
-        for k in (1.0, 2.0, 3.0):
-            assert (loops.counted(tables, wanted, blanks, members, factor, k)[0] >= k) == (f[wanted] >= k)
+        limited = Requirement(members, 1, np.full(size, np.inf))
+        sets, pending = np.arange(1 << q), (np.ones(size, dtype=bool), np.full(size, np.inf))
+        for k, need in ((1, limited), (2, Requirement(members, 2)), (3, Requirement(members, 3))):
+            problem = Problem(units, [need], [1.0] * q, parsed)
+            turn = Turn(problem, turns_of(problem, shown, (sets, sets.astype(float)), pending), wanted)
+            (count,), (sums,) = turn.counted(np.array([blanks]), need)
+            assert (count >= k) == (f[wanted] >= k)
+            if need is limited:
+                np.testing.assert_allclose([count, sums], [f[wanted], total[wanted]], rtol=1e-12)
 
 
 def panel(seed: int, size: int = 120) -> pl.DataFrame:

@@ -17,25 +17,25 @@ import numpy as np
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.progress import Progress, halving, no_progress, part
-from tacita.protect.suppress.problem import NO_WEIGHTS, WORK, HouseholdVariables, Problem
+from tacita.protect.suppress.problem import WORK, HouseholdVariables, Problem, Requirement, suppressed
 from tacita.protect.suppress.recount import cells_to_restore, frequencies, safe_in_trials, unsafe_units
 from tacita.random import Draws
 
 # Numba loads when the first file is suppressed, not with the package.
 if TYPE_CHECKING:
-    from tacita.protect.suppress.wildcard_tables import Tables
+    from tacita.protect.suppress.wildcard_loops import Turns
 
 MOST_KEYS = 14
-"""There could be 3^q tables."""
+"""There are 2^q sets of keys to choose from."""
 MOST_TURNS = 40
 """After so many rounds, or where they go in circles, cells are only suppressed, so that it ends."""
 MOST_ORDERS = 4
+MOST_AT_ONCE = 2_000
+"""So many units have their turn before progress is reported."""
 MORE_ORDERS = 16
 """So many orders are tried if the turns do not end by themselves in those."""
 COMPARISONS = 30_000_000
-"""About so many pairs of units are worth comparing for further orders, and before progress is reported."""
-MOST_AT_ONCE = 2_000
-"""So many units have their turn before progress is reported."""
+"""About so many pairs of units are worth comparing for further orders."""
 FIRST_SETS = 12
 """So many sets of keys are tried first, then four times as many."""
 
@@ -155,35 +155,41 @@ def _choices(problem: Problem, order: int) -> Choices:
 def _one_round(
     problem: Problem,
     shown: Ints,
-    turns: Ints,
+    taking_turns: Ints,
     choices: Choices,
     only_more: bool,
     pending: tuple[Bools, Floats],
     progress: Progress,
     given: int = 0,
 ) -> int:
-    """Every unit of `turns` has its turn; `shown` is changed, and how many changed is returned.
+    """Every unit of `taking_turns` has its turn; `shown` is changed, and how many changed is returned.
 
     `pending` is who has a turn at all, as others changed something that concerns it, and the cost of the dearest
-    suppression that mattered to it before. Missing keys of `given` stay as they are.
+    suppression that mattered to it before. Missing keys of `given` stay as they are. With `only_more` a safe unit
+    stays as it is and an unsafe one suppresses more.
     """
     from tacita.protect.suppress import wildcard_tables
 
-    units = problem.units
-    known = units.known & (shown | ~given)
-    limited = problem.risk is not None and any(need.limits is not None for need in problem.needs)
-    weights = units.weights if limited else NO_WEIGHTS
-    turns_of = _turns_with_limits if limited else _turns
-    choices = choices[0][choices[0] & given == 0], choices[1]
-    done, changed, slots = 0, 0, wildcard_tables.fewest_slots(units)
-    while done < len(turns):
-        tables = wildcard_tables.tables_of(units, shown, known, weights, *pending, slots)
-        share = part(progress, done / len(turns), 1.0)
-        taken, more = turns_of(problem, tables, turns[done:], choices, only_more, share)
-        done, changed = done + taken, changed + more
-        # Tables that are full are emptied, or larger ones taken.
-        slots = min(2 * slots, wildcard_tables.SLOTS)
+    turns = turns_of(problem, shown, choices, pending, given)
+    if len(problem.units.person) or any(need.limits is not None for need in problem.needs):
+        return _one_by_one(problem, turns, taking_turns, only_more, progress)
+    tables, changed = wildcard_tables.tables_of(problem.units, turns), 0
+    k, step = np.array([need.k for need in problem.needs]), max(1, min(MOST_AT_ONCE, COMPARISONS // len(shown)))
+    for first in range(0, len(taking_turns), step):
+        progress(first / len(taking_turns), WORK)
+        some = taking_turns[first : first + step]
+        changed += wildcard_tables.take_turns(tables, some, k, _factor(problem), only_more)
     return changed
+
+
+def turns_of(problem: Problem, shown: Ints, choices: Choices, pending: tuple[Bools, Floats], given: int = 0) -> Turns:
+    """What turns go by; `shown` and `pending` change with them."""
+    from tacita.protect.suppress.wildcard_loops import Turns
+
+    (sets, cost), known = choices, problem.units.known & (shown | ~given)
+    columns = np.ascontiguousarray(suppressed(problem.units.codes, known).T)
+    needed = np.array([need.members for need in problem.needs])
+    return Turns(columns, known, shown, *pending, needed, sets[sets & given == 0], cost)
 
 
 def _factor(problem: Problem) -> float:
@@ -191,75 +197,92 @@ def _factor(problem: Problem) -> float:
     return 1.0 if problem.rule.name == "wildcard" else float(problem.rule.factor or 0.0)
 
 
-def _turns(
-    problem: Problem, tables: Tables, turns: Ints, choices: Choices, only_more: bool, progress: Progress
-) -> tuple[int, int]:
-    """How many units had their turn before the tables were full, and how many changed."""
-    from tacita.protect.suppress.wildcard_turns import take_turns
+def _one_by_one(problem: Problem, turns: Turns, taking_turns: Ints, only_more: bool, progress: Progress) -> int:
+    """The same with persons, or limits of risks, which are worked out unit by unit."""
+    from tacita.protect.suppress.wildcard_loops import ask_again
 
-    needed = np.array([need.members for need in problem.needs], dtype=np.int64)
-    k = np.array([need.k for need in problem.needs], dtype=np.int64)
-    changed, step = 0, max(1, min(MOST_AT_ONCE, COMPARISONS // len(tables.shown)))
-    for first in range(0, len(turns), step):
-        progress(first / len(turns), WORK)
-        some = turns[first : first + step]
-        done, more = take_turns(tables, some, needed, k, *choices, _factor(problem), only_more)
-        changed += more
-        if done < len(some):
-            return first + done, changed
-    return len(turns), changed
-
-
-def _turns_with_limits(
-    problem: Problem, tables: Tables, turns: Ints, choices: Choices, only_more: bool, progress: Progress
-) -> tuple[int, int]:
-    """The same with limits of risks, which are worked out unit by unit."""
-    from tacita.protect.suppress.wildcard_turns import settle
-
-    needed = np.array([need.members for need in problem.needs])
     changed = 0
-    for number, unit in enumerate(map(int, turns)):
-        progress(number / len(turns), WORK)
-        if not tables.asked[unit]:
+    for number, unit in enumerate(map(int, taking_turns)):
+        if not turns.asked[unit]:
             continue
-        chosen = _choice(problem, tables, unit, choices, only_more)
-        if chosen is None:
-            return number, changed
-        changed += settle(tables, unit, *chosen, needed, choices[1])
-    return len(turns), changed
+        progress(number / len(taking_turns), WORK)
+        turn, before = Turn(problem, turns, unit), int(turns.shown[unit])
+        missing, turns.reach[unit] = turn.cheapest(only_more)
+        turns.shown[unit], turns.asked[unit] = turns.known[unit] & ~missing, False
+        if turns.shown[unit] != before:
+            ask_again(turns, turn.apart, unit, before)
+            changed += 1
+    return changed
 
 
-def _choice(problem: Problem, tables: Tables, unit: int, choices: Choices, only_more: bool) -> tuple[int, float] | None:
-    """What is cheapest for a unit to suppress, given what the others show; None if the tables are full.
+class Turn:
+    """The turn of one unit: what is cheapest for it to suppress, given what all others show."""
 
-    And the cost of the dearest suppression that mattered, infinite where nothing was enough.
-    """
-    (sets, cost), now = choices, int(tables.known[unit] & ~tables.shown[unit])
-    safe = _safe_with(problem, tables, unit, np.array([now]))
-    safe_now = safe is not None and bool(safe[0])
-    sets = sets[sets & ~tables.known[unit] == 0]
-    sets = sets[sets & now == now] if only_more else sets
-    if safe_now:
-        sets = sets[: 0 if only_more else int(np.searchsorted(cost[sets], cost[now]))]
-    first, size = 0, FIRST_SETS
-    while first < len(sets) and safe is not None:
-        some = sets[first : first + size]
-        safe = _safe_with(problem, tables, unit, some)
-        if safe is not None and safe.any():
-            chosen = int(some[np.argmax(safe)])
-            return chosen, float(cost[chosen])
-        first, size = first + size, 4 * size
-    return None if safe is None else (now, float(cost[now]) if safe_now else np.inf)
+    def __init__(self, problem: Problem, turns: Turns, unit: int) -> None:
+        from tacita.protect.suppress.wildcard_loops import keys_apart
 
+        self.problem, self.turns, self.unit, self.apart = problem, turns, unit, keys_apart(turns, unit)
+        self._known: dict[tuple[int, bool], Floats] = {}
 
-def _safe_with(problem: Problem, tables: Tables, unit: int, sets: Ints) -> Bools | None:
-    """By set of missing keys whether a unit is safe with it; None if the tables are full."""
-    from tacita.protect.suppress.wildcard_turns import counts_of
+    def cheapest(self, only_more: bool) -> tuple[int, float]:
+        """The cheapest set of keys with which the unit is safe when they are missing.
 
-    safe = np.ones(len(sets), dtype=bool)
-    for need in problem.needs:
-        f, weight = counts_of(tables, unit, sets, need.members, _factor(problem))
-        if (f < 0.0).any():
-            return None
-        safe &= need.met(f, weight, unit, problem.risk)
-    return safe
+        And the cost of the dearest that mattered, infinite where nothing is enough.
+        """
+        known, cost = int(self.turns.known[self.unit]), self.turns.cost
+        now = known & ~int(self.turns.shown[self.unit])
+        sets = self.turns.sets[self.turns.sets & ~known == 0]
+        safe_now = bool(self.safe(np.array([now]))[0])
+        if safe_now:
+            sets = sets[: 0 if only_more else int(np.searchsorted(cost[sets], cost[now]))]
+        elif only_more:
+            sets = sets[sets & now == now]
+        first, size = 0, 1 if len(self.problem.units.person) else FIRST_SETS
+        while first < len(sets):
+            some = sets[first : first + size]
+            safe = self.safe(some)
+            if safe.any():
+                chosen = int(some[np.argmax(safe)])
+                return chosen, float(cost[chosen])
+            first, size = first + size, 4 * size
+        return now, float(cost[now]) if safe_now else np.inf
+
+    def safe(self, sets: Ints) -> Bools:
+        """By set of missing keys whether the unit is safe with it."""
+        safe = np.ones(len(sets), dtype=bool)
+        for need in self.problem.needs:
+            if safe.any():
+                safe[safe] = need.met(*self.counted(sets[safe], need), self.unit, self.problem.risk)
+        return safe
+
+    def counted(self, sets: Ints, need: Requirement) -> tuple[Floats, Floats]:
+        """By set of missing keys: the records, or persons, that count for the unit, and their weight."""
+        from tacita.protect.suppress.wildcard_loops import persons_by_missing
+
+        units, members = self.problem.units, need.members
+        limited = need.limits is not None and len(units.weights) > 0
+        f = self._by_missing(members, False)[sets & members]
+        weight = self._by_missing(members, True)[sets & members] if limited else f.copy()
+        if len(units.person):
+            # There are no more persons than units.
+            some = np.flatnonzero(f >= need.k)
+            whose = units.person, units.records, units.weights
+            factor, enough = self._factor(members), np.inf if limited else float(need.k)
+            found = persons_by_missing(self.turns, self.apart, self.unit, whose, members, sets[some], factor, enough)
+            f[some], weight[some] = found
+        return f, weight
+
+    def _by_missing(self, members: int, weights: bool) -> Floats:
+        """By set of missing keys the units or records, or their weights, that count for the unit; worked out once."""
+        from tacita.protect.suppress.wildcard_loops import counts_by_missing
+
+        if (members, weights) not in self._known:
+            units, factor = self.problem.units, self._factor(members)
+            found = self._known[members, weights] = np.empty(len(self.turns.cost))
+            given = units.weights if weights else np.where(len(units.person), 1.0, units.records)
+            counts_by_missing(self.turns, self.apart, self.unit, given, members, factor, found)
+        return self._known[members, weights]
+
+    def _factor(self, members: int) -> float:
+        """By how much others that miss some keys count if the unit misses none of them."""
+        return _factor(self.problem) if self.turns.known[self.unit] & members == members else 1.0
