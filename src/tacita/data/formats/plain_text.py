@@ -28,7 +28,7 @@ def plain(text: bytes, delimiter: str, names: list[str], decimals: tuple[str, ..
 
     `decimals` are the decimal signs to try; with a comma among numbers a text is not plain.
     """
-    if len(text) < LEAST or len(names) < 2 or b"\r" in text:
+    if len(names) < 2 or b"\r" in text:
         return None
     records = _records(text, delimiter, len(names))
     if records is None:

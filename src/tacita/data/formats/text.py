@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from tacita import check
 from tacita.check import TacitaError, TacitaWarning
+from tacita.data.formats import plain_text
 from tacita.data.formats.loaded import Loaded, said_of_missing
-from tacita.data.formats.plain_text import plain
 from tacita.frame import Frame
 from tacita.frame import files as frame_files
 from tacita.frame.texts import WORDS, Words, with_formulas, without_formulas, without_texts
@@ -95,9 +95,9 @@ def load(
         _check_quotes(text, delimiter, name)
     signs = (".", ",") if delimiter != "," or quoted else (".",)
     decimals = (decimal,) if decimal else signs
-    if not quoted and missing is None:
+    if not quoted and missing is None and len(text) >= plain_text.LEAST:
         names, unnamed = _names(text[: text.index(b"\n")], delimiter, quoted, name)
-        found = plain(text, delimiter, names, decimals)
+        found = plain_text.plain(text, delimiter, names, decimals)
         if found is not None:
             return Loaded(with_formulas(found) if b"'" in text else found, {}, (*unnamed, *remarks), {})
     ends, fields = records(text, delimiter, quoted)
