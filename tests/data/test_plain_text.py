@@ -34,7 +34,7 @@ def both(raw: bytes, monkeypatch: pytest.MonkeyPatch, **given: object) -> tuple[
     with monkeypatch.context() as patch:
         patch.setattr(plain_text, "LEAST", 0)
         ours = outcome(raw, **given)
-        patch.setattr(text, "plain", lambda *_: None)
+        patch.setattr(plain_text, "plain", lambda *_: None)
         return ours, outcome(raw, **given)
 
 
