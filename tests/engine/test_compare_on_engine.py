@@ -161,12 +161,18 @@ def test_pairs_of_columns_give_cells_back(on_engine: Opener) -> None:
     assert len(found.record) < 200
     (verdict,) = found.verdicts(tc.Policy())
     assert verdict.holds is False
-    # Nothing is told of blanks in a column of its own, and an engine has not tried everything.
-    alone = tc.risk.reconstruction(on_engine(survey.select("region")), on_engine(release.select("region")), who)
-    (open_verdict,) = alone.verdicts(tc.Policy())
-    assert open_verdict.holds is None and "the order of rows need all records in memory" in open_verdict.why
-    profile = tc.assess(on_engine(release), who, tc.Policy(k=2, risk=False, rate=False, given_back=False),
-                        original=on_engine(survey))  # fmt: skip
+
+
+def test_where_no_records_can_be_drawn_not_everything_was_tried(on_engine: Opener) -> None:
+    n, draws = 2000, np.random.default_rng(3)
+    survey = pl.DataFrame({"region": draws.integers(0, 5, n), "id": [f"p{each}" for each in draws.permutation(n)]})
+    release = survey.with_columns(region=pl.when(pl.int_range(n) % 101 != 0).then("region"))
+    who, limits = tc.Scenario(keys=["region"]), tc.Policy(k=2, risk=False, rate=False, given_back=False)
+    whole, by_text = ([on_engine(each, **given) for each in (survey, release)] for given in ({}, {"record": "id"}))
+    (closed,), (left_open,) = (tc.risk.reconstruction(*both, who).verdicts(tc.Policy()) for both in (whole, by_text))
+    assert closed.holds and left_open.holds is None and "of which no sample could be drawn" in left_open.why
+    assert tc.assess(whole[1], who, limits, original=whole[0]).safe
+    profile = tc.assess(by_text[1], who, limits, original=by_text[0])
     assert not profile.safe and profile.not_assessed
 
 

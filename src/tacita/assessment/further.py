@@ -176,6 +176,6 @@ def _told_unseen(context: Context, further: Mapping[str, Result]) -> Iterator[Ve
     found = further.get("reconstruction")
     if context.data.condensed is None or found is None or context.policy.given_back is not None:
         return
-    protected = {each.name for each in getattr(found, "variables", ())}
-    if protected.intersection(context.scenario.all_keys):
-        yield Verdict("given_back", 0, None, None, getattr(found, "not_tried", ""))
+    protected, why = {each.name for each in getattr(found, "variables", ())}, getattr(found, "not_tried", "")
+    if why and protected.intersection(context.scenario.all_keys):
+        yield Verdict("given_back", 0, None, None, why)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -117,17 +117,31 @@ def assess_on_engine(
         raise TacitaError(
             "register=... needs all records in memory; assess a sample of the records with it, or each file alone."
         )
-    limits, scenario = checked_policy(policy), checked(scenario)
-    large = LargeData.of(data, memory=memory)
     how = {"model": model, "method": method, "quantile": None if quantile is False else quantile, "register": None}
-    by_record = _needs_weights(measures, limits)
-    show = part(progress, 0.0, 0.4)
+    large, limits = LargeData.of(data, memory=memory), checked_policy(policy)
+    with ExitStack() as stack:
+        given = two.get("original")
+        first = None if given is None else stack.enter_context(opened(given, large, memory))
+        return _assessed(large, first, checked(scenario), limits, how, measures, unit, progress)
+
+
+def _assessed(
+    large: LargeData,
+    first: LargeData | None,
+    scenario: Scenario,
+    limits: Policy,
+    how: Mapping[str, Any],
+    measures: Any,
+    unit: str | None,
+    progress: Progress,
+) -> LargeProfile:
+    """The risk profile of an open file, and of its open original."""
+    by_record, show = _needs_weights(measures, limits), part(progress, 0.0, 0.4)
     before, unseen, apart = None, tuple[str, ...](), tuple[str, ...]()
-    if two.get("original") is None:
+    if first is None:
         rows, names, left_out = distinct_keys(large, scenario, by_record, show)
     else:
-        with opened(two["original"], large, memory) as first:
-            before, rows, names, unseen, apart = _beside(first, large, scenario, unit, by_record, show)
+        before, rows, names, unseen, apart = _beside(first, large, scenario, unit, by_record, show)
         left_out = [name for name in unseen if name in _judged(scenario)]
     known = restricted(scenario, rows.columns)
     assert known is not None

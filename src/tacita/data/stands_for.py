@@ -22,7 +22,7 @@ class Condensed(NamedTuple):
     means: str | None = None
     """The column that holds the mean weight of the rows, which no record need have; None: there is none."""
     apart: Any = None
-    """Released columns that are no part of the rows, and can be looked at beside some of them; None: there are none."""
+    """What of both files is no part of the rows, and can be looked at besides; None: nothing."""
 
     @property
     def size(self) -> int:

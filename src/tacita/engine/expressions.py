@@ -265,6 +265,25 @@ def drawn(table: Any, names: Sequence[str], record: str, limits: Any) -> Any:
     return both.filter(both["tacita_place"] < both["tacita_limit"]).select(*table.columns)
 
 
+def changed_by_block(laid: Any, columns: Sequence[tuple[str, str | None]], size: int) -> Any:
+    """By run of so many records, of two files side by side, how many cells have another value in the second one.
+
+    `columns` names each variable as it is called of the first file and of the second; None: it is not there.
+    """
+    both = laid.filter(laid["a_record"].notnull() & laid["b_record"].notnull())
+    both = plain(both, [name for pair in columns for name in pair if name is not None])
+    changed = {
+        f"changed_{at}": (
+            both[first].notnull()
+            if second is None
+            else both[first].notnull() & ~both[first].cast("string").identical_to(both[second].cast("string"))
+        )
+        for at, (first, second) in enumerate(columns)
+    }
+    numbered = both.mutate(block=(both["a_record"] // size).cast("int64"), **changed)
+    return numbered.group_by("block").aggregate(**{name: numbered[name].sum().cast("int64") for name in changed})
+
+
 def combinations(table: Any, names: Sequence[str]) -> Any:
     """One row: about how many combinations of values some columns have."""
     import ibis

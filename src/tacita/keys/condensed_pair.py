@@ -22,6 +22,7 @@ from tacita.engine import expressions
 from tacita.engine.expressions import RECORD, Side
 from tacita.frame import files as frame_files
 from tacita.keys.condensed import checked_weights, fits, weights_of_parts
+from tacita.keys.sampled_blocks import Blocks, sampled_blocks
 from tacita.keys.source import WEIGHT_BITS, as_float
 from tacita.progress import Progress, no_progress, part
 from tacita.scenario import Scenario
@@ -79,9 +80,9 @@ def condensed_pair(
         )
     first, second, shared = rows
     apart = tuple(name for name in left_out if _looked_at_apart(name, released, scenario)) if variables is None else ()
-    if apart:
+    if variables is None:
         assert second.condensed is not None
-        second = replace(second, condensed=second.condensed._replace(apart=Apart(files, apart)))
+        second = replace(second, condensed=second.condensed._replace(apart=Apart(files, apart, scenario)))
     return Pair(first, second, tuple(name for name in left_out if name not in apart), shared)
 
 
@@ -92,15 +93,23 @@ def _looked_at_apart(name: str, released: LargeData, scenario: Scenario) -> bool
 
 
 class Apart(NamedTuple):
-    """Released columns whose combinations with all others do not fit the memory budget: looked at beside a few."""
+    """What is not in the rows: columns whose combinations do not fit the memory budget, and single records."""
 
     files: LargeFiles
     columns: tuple[str, ...]
+    """Released columns that are looked at beside a few others."""
+    scenario: Scenario
+    """The whole scenario, which may name columns that are not in the rows."""
 
     def beside(self, names: Sequence[str]) -> tuple[Data, Data] | None:
         """Both files by the combinations of some variables; None where these do not fit either."""
         found = self.files.combined(names, None, [None, None])
         return None if found is None else found[:2]
+
+    def sampled(self, names: Sequence[str], known: Sequence[str]) -> Blocks | None:
+        """Both files by single records, in runs in which cells are protected of some variables, or of unknown ones."""
+        others = [name for name in self.files.original.columns if name not in known]
+        return sampled_blocks(*self.files, self.scenario, [*names, *others])
 
 
 class LargeFiles(NamedTuple):

@@ -7,12 +7,6 @@ from typing import Any
 from tacita.check import TacitaError
 from tacita.data import Data
 
-NOT_TRIED = (
-    "on an engine columns are tried, alone, in pairs and in threes, and copies: arithmetic, relations, households and "
-    "the order of rows need all records in memory; try them on a sample of the records of both files"
-)
-"""Why that nothing is given back says little of a file on an engine."""
-
 
 def possible_files(original: Data, released: Data, other: Any, rules: Any, learner: bool) -> tuple[Data, Data]:
     """Both files as they can be attacked; an error where rows that stand for many records cannot be attacked so."""

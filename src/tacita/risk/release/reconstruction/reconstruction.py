@@ -32,7 +32,8 @@ from tacita.risk.release.reconstruction.finer import (
 from tacita.risk.release.reconstruction.identifiers import declared_identifiers
 from tacita.risk.release.reconstruction.leak import Leak
 from tacita.risk.release.reconstruction.learner import learner_leaks
-from tacita.risk.release.reconstruction.on_engine import NOT_TRIED, possible_files
+from tacita.risk.release.reconstruction.of_sample import leaks_of_sample
+from tacita.risk.release.reconstruction.on_engine import possible_files
 from tacita.risk.release.reconstruction.other_release import (
     OF_OTHER,
     beside_other_release,
@@ -334,34 +335,34 @@ def reconstruction(
     if learner:
         progress(0.92, "boosted trees")
         found += learner_leaks(files, chosen, remaining)
-    found += leaks_apart(files, chosen, part(progress, 0.9, 0.97))
+    found += leaks_apart(files, chosen, part(progress, 0.9, 0.93))
+    found += (of_sample := leaks_of_sample(files, chosen, threes, part(progress, 0.93, 0.97))).leaks
     progress(0.97, "counting cells")
     told = tuple(totals(files, each, found) for each in chosen)
-    ordered = sorted(found, key=lambda each: (-each.right, len(each.columns)))
+    found.sort(key=lambda each: (-each.right, len(each.columns)))
     progress(0.98, "finer classes")
-    keys, aside = scenario.all_keys, declared_identifiers(files, scenario)
+    aside, keys = declared_identifiers(files, scenario), scenario.all_keys
     finer = finer_columns(files, chosen, keys, aside)
     by_other = () if other is None else _finer_by_other(files, Data.of(other), unit, chosen, keys, aside, finer)
     narrowed = narrowing_columns(files, chosen, keys, aside)
     beside = beside_another_key(files, chosen, keys, aside, finer)
     close = close_columns(files, chosen, keys, aside, finer)
-    cautions = (*cautions, *determined_cautions(chosen, finer))
+    cautions = (*cautions, *of_sample.cautions, *determined_cautions(chosen, finer))
     cautions = (*cautions, *([f"{finer_by_other_text(by_other)}."] if by_other else []))
     cautions = (*cautions, *new_records_caution(released.size - files.size))
     in_order = other_order(original, released, unit)
     cautions = (*cautions, *([f"{in_order}."] if in_order else []))
-    disclosed = (finer, narrowed, beside, close)
     return Reconstruction(
         released.record,
         told,
-        tuple(ordered),
+        tuple(found),
         cautions,
-        *disclosed,
+        *(finer, narrowed, beside, close),
         files.unread,
         in_order,
         finer_by_other=by_other,
         repeats=released.repeats,
-        not_tried="" if files.repeats is None else NOT_TRIED,
+        not_tried=of_sample.not_tried,
     )
 
 
