@@ -115,6 +115,14 @@ def test_small_areas_dates_rules_and_seeds() -> None:
     assert listed(seed=5)["seed"].state == "not done"
 
 
+def test_areas_of_a_sample_stand_for_all_from_whom_it_was_drawn() -> None:
+    """A fiftieth of 57,867 households was said to have an area of 188 units."""
+    people = pl.DataFrame({"sex": ["f", "m"] * 2000, "region": ["n"] * 1000 + ["s"] * 3000})
+    release = tc.Plan([tc.Sample(fraction=0.1, strata=["region"])]).apply(people, tc.Scenario(keys=["sex", "region"]))
+    found = {each.name: each.found for each in release.checklist().items}["small geography"]
+    assert found == "units in the smallest area: 'region' 1,000"
+
+
 @pytest.mark.parametrize(
     ("name", "place"),
     [("geo1", True), ("geo_2", True), ("adm2", True), ("birthplace", True), ("geometry", False), ("admission", False)],

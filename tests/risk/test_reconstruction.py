@@ -59,6 +59,17 @@ def test_a_weight_gives_regions_back() -> None:
     assert rows["right"].all()
 
 
+def test_of_a_removed_sum_it_is_said_that_it_may_be_kept() -> None:
+    """Whoever takes out a difference that anybody can work out again need not protect it."""
+    draw = np.random.default_rng(3)
+    before, after = draw.normal(70, 9, (2, 200)).round(1)
+    people = pl.DataFrame({"sex": ["f", "m"] * 100, "w71": before, "w82": after, "gain": (after - before).round(1)})
+    found = tc.risk.reconstruction(people, people.drop("gain"), tc.Scenario(keys=["sex"]))
+    assert [leak.repair for leak in found.leaks] == [
+        "suppress one of 'w82' and 'w71' in the same records, or round, or keep 'gain' if it need not be protected"
+    ]
+
+
 def test_the_weight_is_named_with_its_repair() -> None:
     original = survey()
     released = original.with_columns(region=pl.Series([None, *original["region"][1:39], None]))

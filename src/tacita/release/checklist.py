@@ -225,6 +225,10 @@ def _smallest(release: Release, name: str) -> float:
         units /= who.sampling_fraction
     elif who.population_size is not None:
         units *= who.population_size / max(len(release.original), 1)
+    dropped = release.data.original_weights
+    if dropped is not None and dropped.growth is not None:
+        # Of a sample each record stands for those of its keys that were not drawn, too.
+        units *= dropped.growth
     known = place >= 0
     return float(np.bincount(place[known], weights=units[known], minlength=count).min()) if count else 0.0
 

@@ -87,6 +87,8 @@ def _leak(files: Files, protected: Protected, formula: Formula, tried: int) -> L
     listed = " and ".join(map(repr, formula.columns))
     one = len(formula.columns) == 1
     repair = f"remove {listed} or round it" if one else f"suppress one of {listed} in the same records, or round"
+    if protected.removed:
+        repair += f", or keep {protected.name!r} if it need not be protected"
     if formula.columns == (files.household,):
         repair = f"give new identifiers in place of {listed} with NewIdentifiers()"
     return leak(protected, "arithmetic", formula.columns, formula.words, repair, covered, right)
