@@ -77,9 +77,10 @@ def protect_file(
     """Apply a plan to a file: risk before and after, and a release that is complete or not there."""
     from tacita.data.files import read
     from tacita.engine.source import belongs_on_engine
+    from tacita.release.judged import checked_reason
     from tacita.release.plan import Plan
     from tacita.release.project import protect
-    from tacita.release.release import checked_folder, checked_formats, checked_reason
+    from tacita.release.release import checked_folder, checked_formats
     from tacita.rules import rule_of
 
     steps = Plan.load(plan)
@@ -136,8 +137,9 @@ def run_project(
     verbose: Verbose = False,
 ) -> None:
     """Do what a project file says: read, assess, protect, assess again, write the release."""
+    from tacita.release.judged import checked_reason
     from tacita.release.project import Project
-    from tacita.release.release import checked_folder, checked_reason
+    from tacita.release.release import checked_folder
 
     declared = Project.load(project)
     reason = declared.accept_unsafe if accept_unsafe is None else checked_reason(accept_unsafe)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tacita import check, frame
+from tacita import frame
 from tacita.arrays import Bools, Ints
 from tacita.assessment.on_engine import LargeProfile, assess_keys
 from tacita.check import TacitaError
@@ -23,13 +23,12 @@ from tacita.frame import Frame
 from tacita.frame import files as frame_files
 from tacita.policy import Policy
 from tacita.progress import Progress, checked_progress
-from tacita.random import fit_for_release
 from tacita.release.advance import State, with_declared_codes
 from tacita.release.checklist import Checklist
+from tacita.release.judged import Judged, account_of, identifier_cautions, seed_cautions
 from tacita.release.large_checklist import large_checklist
 from tacita.release.large_steps import Streamed
 from tacita.release.step_log import Changes, changes
-from tacita.result import summary
 from tacita.rules import Rules
 from tacita.scenario import Scenario, restricted
 
@@ -38,7 +37,7 @@ BATCH = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class LargeRelease:
+class LargeRelease(Judged):
     """What a plan makes of a file on an engine: made as it is written, record by record, and never held in memory."""
 
     large: LargeData = field(repr=False)
@@ -102,14 +101,8 @@ class LargeRelease:
     @property
     def cautions(self) -> tuple[str, ...]:
         """What the custodian should know before publishing."""
-        found = []
-        if self.state.seed_given and not fit_for_release(self.seed):
-            found.append(
-                "the seed is short enough to be guessed, which undoes random steps; publish with a secret one."
-            )
-        told = [name for name in self.original_scenario.identifiers if name in self.columns]
-        if told:
-            found.append(f"the direct identifiers {check.quoted(told)} are still there; take them out with Remove().")
+        there = [name for name in self.original_scenario.identifiers if name in self.columns]
+        found = [*seed_cautions(self.seed, self.state.seed_given), *identifier_cautions(there)]
         if any(each.records_removed for each in self.state.changes):
             found.append(
                 "records were dropped, and F fell with f: the risk of the others is put too high, never too low."
@@ -142,29 +135,13 @@ class LargeRelease:
             self.__dict__["_profile"] = found
         return found
 
-    @property
-    def verdict(self) -> str:
-        """The verdict on the release in one sentence: SAFE, NOT SAFE, NOT ASSESSED or NO VERDICT, with the reasons."""
-        return summary(self.assess().verdicts())
-
-    @property
-    def safe(self) -> bool:
-        """Whether the release keeps its policy: a policy without a limit is never kept."""
-        return self.assess().safe
-
     def checklist(self) -> Checklist:
         """What to look at before publication: each item done, not done or not applicable, with the way out."""
         return large_checklist(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The account as plain numbers and texts: no values of the data, no seed."""
-        return {
-            "records": self.size,
-            "variables": list(self.columns),
-            "steps": [each.to_dict() for each in self.changes],
-            "broken_rules": [],
-            "cautions": list(self.cautions),
-        }
+        return account_of(self.size, self.columns, self.changes, (), self.cautions)
 
     def write(self, path: str | os.PathLike[str], *, overwrite: bool = False, progress: Progress | None = None) -> Path:
         """Write the released records to a Parquet file, in the order of the original, whole or not at all."""

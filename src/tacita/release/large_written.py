@@ -26,7 +26,7 @@ from tacita.frame import files as frame_files
 from tacita.progress import Progress, part
 from tacita.release.large_codebook import columns_of, large_codebook, large_description
 from tacita.release.public_account import public_notes
-from tacita.release.release import checked_folder, checked_reason
+from tacita.release.release import checked_folder
 from tacita.release.seed_of import seed_of
 from tacita.release.step_log import Changes, all_changes
 from tacita.release.written import DDI, DDI_TITLE, NOT_PUBLIC, PUBLIC, write_internal, write_large_methods
@@ -69,19 +69,14 @@ class _Parts:
 def save(release: LargeRelease, folder: Any, overwrite: bool, accept_unsafe: str | None, progress: Progress) -> Path:
     """Write a large release: the parts first, and then the folder."""
     target = checked_folder(folder, overwrite=overwrite, inputs=release.large.paths)
-    reason = None if accept_unsafe is None else checked_reason(accept_unsafe)
     work = target.with_name(target.name + UNFINISHED)
     release = _as_begun(release, work)
-    if not release.safe and reason is None:
-        raise TacitaError(
-            f"the release is {release.verdict}; protect it further, or pass accept_unsafe='reason' to write it as not "
-            "for publication."
-        )
+    accepted = release.accepted(accept_unsafe)
     parts = _written(release, work, part(progress, 0.1, 0.9))
     counted = all_changes([[_change(each) for each in of_part] for of_part in parts.changes])
     finished = replace(release, counted=counted)
     finished.__dict__["_profile"] = release.assess()
-    _finish(finished, parts, target, overwrite, None if release.safe else reason, progress)
+    _finish(finished, parts, target, overwrite, accepted, progress)
     shutil.rmtree(work, ignore_errors=True)
     progress(1.0, "done")
     return target

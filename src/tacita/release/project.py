@@ -22,8 +22,9 @@ from tacita.data.variable_tables import tables_of, variables_of
 from tacita.declared import FORMAT, toml_document, toml_text
 from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, no_progress, part
+from tacita.release.judged import checked_reason
 from tacita.release.plan import Plan
-from tacita.release.release import FORMATS, Release, checked_reason
+from tacita.release.release import FORMATS, Release
 from tacita.result import Percent, Table, summary
 from tacita.rules import Rule, rule_of
 from tacita.scenario import Scenario, checked

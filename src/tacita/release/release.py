@@ -22,12 +22,12 @@ from tacita.data.identifying import undeclared_identifiers
 from tacita.html_view import html_table, html_view
 from tacita.policy import Policy
 from tacita.progress import Progress, no_progress
-from tacita.random import fit_for_release
 from tacita.release.account import Account, account
 from tacita.release.checklist import Checklist, checklist
+from tacita.release.judged import Judged, account_of, identifier_cautions, seed_cautions
 from tacita.release.step_log import Changes
 from tacita.release.written import public_matrices, write_release
-from tacita.result import Result, summary
+from tacita.result import Result
 from tacita.rules import Broken, Rules
 from tacita.scenario import Scenario
 
@@ -56,18 +56,8 @@ def checked_folder(folder: Any, *, overwrite: bool, inputs: Iterable[str | os.Pa
     return Path(folder)
 
 
-def checked_reason(reason: Any) -> str:
-    """The reason for writing a release that is not safe, on one line."""
-    if not isinstance(reason, str) or not reason.strip():
-        raise TacitaError(
-            f"accept_unsafe must be the reason in words, as 'for the safe centre only'; got {check.given(reason)}."
-        )
-    # It goes into files that are shown on terminals.
-    return "".join(sign for sign in " ".join(reason.split()) if sign.isprintable())
-
-
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(Judged):
     """What a plan made of a file: the data to publish, and what may never leave the office.
 
     Every measure takes a release in place of data. Columns are rebuilt from the values that are released, so that no
@@ -101,17 +91,13 @@ class Release:
     @property
     def cautions(self) -> tuple[str, ...]:
         """What the custodian should know before publishing."""
-        found = []
-        if self.seed_given and not fit_for_release(self.seed):
-            found.append(
-                "the seed is short enough to be guessed, which undoes random steps; publish with a secret one."
-            )
-        found += [str(each) for each in self.broken]
-        numbered = self.numbered_anew
-        told = [name for name in self.scenario.identifiers if name in self.data.columns and name not in numbered]
-        if told:
-            found.append(f"the direct identifiers {check.quoted(told)} are still there; take them out with Remove().")
-        found += self._undeclared
+        there = [name for name in self.scenario.identifiers if name in {*self.data.columns} - self.numbered_anew]
+        found = [
+            *seed_cautions(self.seed, self.seed_given),
+            *map(str, self.broken),
+            *identifier_cautions(there),
+            *self._undeclared,
+        ]
         keys = [name for name in self.scenario.all_keys if name in self.data.perturbed]
         if keys:
             found.append(
@@ -215,16 +201,6 @@ class Release:
         """The transition matrices of PRAM that are to be published, and that fit the data as they are released."""
         return public_matrices(self)
 
-    @property
-    def verdict(self) -> str:
-        """The verdict on the release in one sentence: SAFE, NOT SAFE, NOT ASSESSED or NO VERDICT, with the reasons."""
-        return summary(self.assess().verdicts())
-
-    @property
-    def safe(self) -> bool:
-        """Whether the release keeps its policy: a policy without a limit is never kept."""
-        return self.assess().safe
-
     def checklist(self) -> Checklist:
         """What to look at before publication: each item done, not done or not applicable, with the way out."""
         return checklist(self)
@@ -254,14 +230,7 @@ class Release:
         """
         kinds = checked_formats(formats)
         target = checked_folder(folder, overwrite=overwrite)
-        reason = None if accept_unsafe is None else checked_reason(accept_unsafe)
-        safe = self.safe
-        if not safe and reason is None:
-            raise TacitaError(
-                f"the release is {self.verdict}; protect it further, or pass accept_unsafe='reason' to write it as not "
-                "for publication."
-            )
-        accepted = None if safe else reason
+        accepted = self.accepted(accept_unsafe)
         write_release(
             self, target, kinds, overwrite=overwrite, accepted=accepted, report=report, results=tuple(results)
         )
@@ -273,10 +242,4 @@ class Release:
 
     def to_dict(self) -> dict[str, Any]:
         """The account as plain numbers and texts: no values of the data, no seed."""
-        return {
-            "records": len(self.data),
-            "variables": list(self.data.columns),
-            "steps": [each.to_dict() for each in self.changes],
-            "broken_rules": [each.to_dict() for each in self.broken],
-            "cautions": list(self.cautions),
-        }
+        return account_of(len(self.data), self.data.columns, self.changes, self.broken, self.cautions)
