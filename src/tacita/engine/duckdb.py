@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 import warnings
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,16 @@ COUNTER = itertools.count()
 """Numbers for temporary files."""
 
 
+def _ended(folder: Path, own: list[Any], process: int) -> None:
+    """Close connections of our own, and remove the temporary folder; not in a process that was forked meanwhile."""
+    if os.getpid() != process:
+        return
+    for connection in own:
+        connection.disconnect()
+    shutil.rmtree(folder, ignore_errors=True)
+    released(folder)
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
@@ -45,15 +56,18 @@ class DuckDB:
         self.folder = hidden_part(Path(temporary or tempfile.gettempdir()) / "spill")
         # What a killed process left there is of an original.
         clear_leftovers(self.folder)
+        # A profile keeps its file open: what nobody closes ends with it, or with the program, even while it begins.
+        own: list[Any] = []
+        self.end = weakref.finalize(self, _ended, self.folder, own, os.getpid())
         self.folder.mkdir(mode=0o700)
-        self.own = connection is None
-        limit = f"{int(memory * ENGINE_SHARE / 1e6)}MB"
         if connection is not None:
             self.ibis = connection
             return
+        limit, spill = f"{int(memory * ENGINE_SHARE / 1e6)}MB", str(self.folder / "spill")
         self.ibis = ibis.duckdb.connect(
-            memory_limit=limit, temp_directory=str(self.folder / "spill"), preserve_insertion_order=True, **NO_NETWORK
+            memory_limit=limit, temp_directory=spill, preserve_insertion_order=True, **NO_NETWORK
         )
+        own.append(self.ibis)
 
     def read(self, files: Sequence[Path], record: str) -> Any:
         """Parquet files as a table, with the number of each record from 1 in the order of the files."""
@@ -133,10 +147,7 @@ class DuckDB:
 
     def close(self) -> None:
         """Let go of everything, temporary files with it."""
-        if self.own:
-            self.ibis.disconnect()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        released(self.folder)
+        self.end()
 
     def _watched(self, query: Any, progress: Progress, what: str) -> Any:
         connection = self.ibis.con

@@ -6,6 +6,7 @@ import atexit
 import os
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -44,14 +45,15 @@ def local_session(memory: int, temporary: str) -> Any:
     # By this Spark chooses what to listen on before it reads its settings.
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.master("local[*]").appName("tacita")
-    folder = private_folder(temporary)
+    folder, sessions = private_folder(temporary), list[Any]()
+    atexit.register(ended, sessions, folder)
     own = {"spark.driver.memory": f"{max(memory // 2 // 10**6, 500)}m", "spark.local.dir": str(folder)}
     own |= {"spark.sql.warehouse.dir": str(folder / "warehouse")}
     for name, value in (LOCAL | own).items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    atexit.register(ended, session, folder)
+    sessions.append(session)
     return session
 
 
@@ -63,12 +65,19 @@ def private_folder(temporary: str | os.PathLike[str]) -> Path:
     return folder
 
 
-def ended(session: Any, folder: Path) -> None:
-    """End a session of our own, and remove the folder that it worked in."""
-    with suppress(Exception):
-        session.stop()
-    shutil.rmtree(folder, ignore_errors=True)
-    released(folder)
+def ended(sessions: list[Any], folder: Path) -> None:
+    """End sessions of our own, and remove the folder that they worked in."""
+    for session in sessions:
+        with suppress(Exception):
+            session.stop()
+    removed(folder, os.getpid())
+
+
+def removed(folder: Path, process: int) -> None:
+    """Remove a folder; not in a process that was forked meanwhile."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+        released(folder)
 
 
 def with_kinds_of_spark(table: Any) -> Any:
@@ -99,6 +108,8 @@ class Spark:
         self.session = session or local_session(memory, os.fspath(temporary or tempfile.gettempdir()))
         self.ibis = ibis.pyspark.connect(self.session)
         self.kept: list[Any] = []
+        # A profile keeps its file open: what nobody closes ends with it, or with the program.
+        self.end = weakref.finalize(self, removed, self.folder, os.getpid())
 
     def read(self, files: Sequence[Path], record: str) -> Any:
         """Parquet files as a table, with the number of each record from 1 in the order of the files."""
@@ -178,8 +189,7 @@ class Spark:
         """Let go of everything that was kept; the session goes on."""
         for frame in self.kept:
             frame.unpersist()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        released(self.folder)
+        self.end()
 
     def _frame(self, expression: Any) -> Any:
         return self.ibis.raw_sql(self.ibis.compile(expression))
