@@ -172,32 +172,6 @@ def select(order: Ints, points: Floats, j: int, first: int, last: int, middle: i
             return
 
 
-@compiled
-def sort(keys: Floats | Ints, order: Ints, points: Floats, first: int, last: int) -> None:
-    """Put points in rising order of keys, which are the order itself or a column of the points, by a heap.
-
-    A loop of our own: NumPy's sorting takes longer to compile than all the rest.
-    """
-    for parent in range((first + last) // 2 - 1, first - 1, -1):
-        _sift(keys, order, points, first, last, parent)
-    for end in range(last - 1, first, -1):
-        _swap(order, points, first, end)
-        _sift(keys, order, points, first, end, first)
-
-
-@compiled
-def _sift(keys: Floats | Ints, order: Ints, points: Floats, first: int, end: int, parent: int) -> None:
-    """Let a point sink in the heap to where no child is greater."""
-    while 2 * parent - first + 1 < end:
-        child = 2 * parent - first + 1
-        if child + 1 < end and keys[child] < keys[child + 1]:
-            child += 1
-        if keys[parent] >= keys[child]:
-            return
-        _swap(order, points, parent, child)
-        parent = child
-
-
 def count_within(tree: Tree, centre: Floats, reach: Floats) -> Ints:
     """By query, one per row: how many points have |point - centre| <= reach in every dimension.
 

@@ -9,7 +9,7 @@ from tacita.compiled import compiled
 from tacita.distance.distances import Metric
 from tacita.distance.remaining import farthest
 from tacita.progress import Progress, no_progress
-from tacita.protect.microaggregate.outermost import Outermost, farthest_from_centre, outermost
+from tacita.protect.microaggregate.outermost import Outermost, fill, outermost, search
 from tacita.protect.microaggregate.ungrouped import LEFT, Ungrouped, form_group, group_rest, mean_of_rest, ungrouped
 
 PAIRS = 4096
@@ -36,25 +36,33 @@ def mdav(values: Floats, k: int, metric: Metric, progress: Progress = no_progres
     """
     given = ungrouped(values, metric)
     outer = outermost(*values.shape)
+    centre = np.empty((1, values.shape[1]))
     while given.counts[LEFT] > 0:
         progress(1.0 - given.counts[LEFT] / len(values), "grouping records")
-        _form_pairs(given, outer, k, PAIRS)
+        if _form_pairs(given, outer, centre, k, PAIRS):
+            fill(outer, given.columns, given.groups, centre, metric)
     return given.groups
 
 
 @compiled
-def _form_pairs(given: Ungrouped, outer: Outermost, k: int, pairs: int) -> None:
-    """Form some pairs of groups; the last groups too, when so few records are left."""
-    centre, members = np.empty((1, given.values.shape[1])), np.empty(k, np.int64)
+def _form_pairs(given: Ungrouped, outer: Outermost, centre: Floats, k: int, pairs: int) -> bool:
+    """Form some pairs of groups; the last groups too, when so few records are left.
+
+    Whether the list of the outermost records must be made anew first, for the mean that `centre` then holds.
+    """
+    members = np.empty(k, np.int64)
     for _ in range(pairs):
         if given.counts[LEFT] < 2 * k:
             break
         mean_of_rest(given, centre)
         left = given.counts[LEFT]
-        first = farthest_from_centre(outer, given.columns, given.groups, left, centre, given.metric)
+        first = search(outer, given.columns, given.groups, left, centre, given.metric)
+        if first < 0:
+            return True
         form_group(given, first, k, members)
         if left >= 3 * k:
             second = farthest(given.tree, given.remaining, given.values, first, given.metric, False)
             form_group(given, second, k, members)
     if 0 < given.counts[LEFT] < 2 * k:
         group_rest(given)
+    return False

@@ -14,8 +14,7 @@ import numpy as np
 
 from tacita.arrays import Floats, Ints
 from tacita.compiled import compiled
-from tacita.distance.distances import Metric, sum_at
-from tacita.distance.tree import select, sort
+from tacita.distance.distances import Metric, pair_sums, sum_at
 
 SHARE = 0.05
 """So many of the records that are left are in the list."""
@@ -45,7 +44,6 @@ def outermost(records: int, variables: int) -> Outermost:
     return Outermost(np.empty(records, np.int64), np.empty(records), nowhere, np.zeros(1), np.zeros(3, np.int64))
 
 
-@compiled
 def farthest_from_centre(
     outer: Outermost, columns: Floats, groups: Ints, count: int, centre: Floats, metric: Metric
 ) -> int:
@@ -53,12 +51,39 @@ def farthest_from_centre(
 
     The same as comparing all of them, to the bit.
     """
-    if outer.counts[LENGTH] > 0 and outer.counts[LOOKED] <= count:
-        row, certain = _search(outer, columns, groups, centre, metric)
-        if certain:
-            return row
-    _fill(outer, columns, groups, count, centre, metric)
-    return _search(outer, columns, groups, centre, metric)[0]
+    row = search(outer, columns, groups, count, centre, metric)
+    if row < 0:
+        fill(outer, columns, groups, centre, metric)
+        row = search(outer, columns, groups, count, centre, metric)
+    return row
+
+
+def fill(outer: Outermost, columns: Floats, groups: Ints, centre: Floats, metric: Metric) -> None:
+    """Make the list anew, from the centre as it is now.
+
+    In NumPy, since it is done now and then: sorting takes longer to compile than all the rest.
+    """
+    rows = np.flatnonzero(groups < 0)
+    total = pair_sums(columns, rows, np.broadcast_to(centre, (len(rows), centre.shape[1])), metric)
+    distance = np.sqrt(total) if metric.rooted else total
+    size = min(len(rows), max(FEWEST, int(len(rows) * SHARE)))
+    outer.limit[0] = np.partition(distance, len(rows) - size)[len(rows) - size] if size < len(rows) else 0.0
+    # Those that are just as far as the limit are in the list too.
+    kept = np.flatnonzero(distance >= outer.limit[0])
+    kept = kept[np.argsort(-distance[kept], kind="stable")]
+    outer.row[: len(kept)], outer.distance[: len(kept)] = rows[kept], distance[kept]
+    outer.centre[:] = centre
+    outer.counts[[FIRST, LENGTH, LOOKED]] = 0, len(kept), 0
+
+
+@compiled
+def search(outer: Outermost, columns: Floats, groups: Ints, count: int, centre: Floats, metric: Metric) -> int:
+    """The record farthest from the centre, of `count` that are left; -1 where the list must be made anew first."""
+    if outer.counts[LENGTH] == 0 or outer.counts[LOOKED] > count:
+        return -1
+    fresh = outer.counts[LOOKED] == 0
+    row, certain = _search(outer, columns, groups, centre, metric)
+    return row if fresh or certain else -1
 
 
 @compiled
@@ -66,33 +91,6 @@ def distance_at(columns: Floats, row: int, centre: Floats, metric: Metric) -> fl
     """The distance of a record from the only row of `centre`."""
     total = sum_at(columns, row, centre, 0, metric)
     return np.sqrt(total) if metric.rooted else total
-
-
-@compiled
-def _fill(outer: Outermost, columns: Floats, groups: Ints, count: int, centre: Floats, metric: Metric) -> None:
-    """Make the list anew, from the centre as it is now."""
-    distance, row, found = np.empty((count, 1)), np.empty(count, np.int64), 0
-    for i in range(len(groups)):
-        if groups[i] < 0:
-            distance[found, 0], row[found] = distance_at(columns, i, centre, metric), i
-            found += 1
-    size = min(count, max(FEWEST, int(count * SHARE)))
-    # Loops of our own: NumPy's partition and sort take longer to compile than all the rest.
-    select(row, distance, 0, 0, count - 1, count - size)
-    outer.limit[0] = 0.0 if size == count else distance[count - size, 0]
-    first = count - size
-    for i in range(first - 1, -1, -1):
-        # Those that are just as far as the limit are in the list too.
-        if distance[i, 0] == outer.limit[0]:
-            first -= 1
-            row[first], row[i] = row[i], row[first]
-            distance[first, 0], distance[i, 0] = distance[i, 0], distance[first, 0]
-    sort(distance[:, 0], row, distance, first, count)
-    for i in range(count - first):
-        outer.row[i], outer.distance[i] = row[count - 1 - i], distance[count - 1 - i, 0]
-    for j in range(centre.shape[1]):
-        outer.centre[0, j] = centre[0, j]
-    outer.counts[FIRST], outer.counts[LENGTH], outer.counts[LOOKED] = 0, count - first, 0
 
 
 @compiled
