@@ -36,7 +36,8 @@ def mdav(values: Floats, k: int, metric: Metric, progress: Progress = no_progres
     """
     given = ungrouped(values, metric)
     outer = outermost(*values.shape)
-    centre = np.empty((1, values.shape[1]))
+    centre = np.ascontiguousarray((given.total[:1] + given.total[1:]) / max(int(given.counts[LEFT]), 1))
+    fill(outer, given.columns, given.groups, centre, metric)
     while given.counts[LEFT] > 0:
         progress(1.0 - given.counts[LEFT] / len(values), "grouping records")
         if _form_pairs(given, outer, centre, k, PAIRS):

@@ -64,6 +64,8 @@ def fill(outer: Outermost, columns: Floats, groups: Ints, centre: Floats, metric
     In NumPy, since it is done now and then: sorting takes longer to compile than all the rest.
     """
     rows = np.flatnonzero(groups < 0)
+    if not len(rows):
+        return
     total = pair_sums(columns, rows, np.broadcast_to(centre, (len(rows), centre.shape[1])), metric)
     distance = np.sqrt(total) if metric.rooted else total
     size = min(len(rows), max(FEWEST, int(len(rows) * SHARE)))
