@@ -47,7 +47,7 @@ LAYERS = [
     {"distance", "distance.splink_model"},
     {"risk", "loss"},
     {"protect"},
-    {"assessment", "comparison"},
+    {"assessment", "comparison", "plain_words"},
     {"release"},
     {"search"},
     {"plots"},
@@ -303,7 +303,17 @@ def test_public_figures_see_results_and_no_data() -> None:
     assert {target for target in found if not target.startswith("tacita.data.atomic")} == set()
 
 
-REPORTS_SEE = {"check", "result", "measures", "parameters", "progress", "plots.svg", "data.atomic", "reports"}
+REPORTS_SEE = {
+    "check",
+    "result",
+    "measures",
+    "parameters",
+    "progress",
+    "plain_words",
+    "plots.svg",
+    "data.atomic",
+    "reports",
+}
 
 
 def test_reports_see_results_and_no_data() -> None:

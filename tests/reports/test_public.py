@@ -110,6 +110,8 @@ def test_what_users_are_told(release: tc.Release) -> None:
         KINDS["noise"].advice,
         "Values of region, income are not those of real units",
         "Information loss in values (lambda): ",
+        "It was changed to protect those in it from being recognised.",
+        "0 % every value as it was, 100 % none left",
         "Codebook",
     ):
         assert said in text.replace("&#39;", "'"), said

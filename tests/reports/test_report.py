@@ -14,6 +14,7 @@ import pytest
 import tacita as tc
 from tacita.check import TacitaError
 from tacita.measures import find, measure_names
+from tacita.plain_words import in_words
 from tacita.reports.parts import Row, cells, first_upper, title_of
 from tacita.result import Percent, Result, Table
 
@@ -104,7 +105,21 @@ def test_every_result_says_what_it_means(release: tc.Release, page: str) -> None
         assert f"<h3>{title_of(result)}</h3>" in page
         assert f"<b>What does this mean?</b> {result.meaning}" in plain
     for item in release.checklist():
-        assert first_upper(item.found) in plain
+        assert first_upper(in_words(item.found)) in plain
+
+
+def test_a_committee_reads_no_words_of_python(survey: tc.DemoSurvey) -> None:
+    """The checklist told it to `Remove()` the identifier and to set `household_risk`."""
+    page = html.unescape(tc.report(tc.Plan([]).apply(survey.data, survey.scenario)).html)
+    first = page[page.index('id="checklist-before-publication"') : page.index('id="scenario-and-assumptions"')]
+    assert "add random order" in first.lower() or "random order" in first
+    assert not re.search(r"\w\(|household_risk|given_back|\btc\.", first)
+
+
+def test_a_safe_verdict_says_under_which_policy() -> None:
+    frame = pl.DataFrame({"sex": ["f", "m"] * 30})
+    page = tc.report(tc.assess(frame, tc.Scenario(keys=["sex"]), tc.Policy(k=3, risk=None, rate=None))).html
+    assert "<strong>SAFE</strong><p>Under the policy: k = 3." in page
 
 
 def test_figures_are_those_of_the_results(release: tc.Release, page: str, survey: tc.DemoSurvey) -> None:

@@ -10,8 +10,8 @@ from tacita.app import parts
 from tacita.app.desk import Desk
 from tacita.app.pages import compare, data, protect, release, risk, scenario
 from tacita.app.standing import Measured, Standing
-from tacita.app.words import in_words
 from tacita.app.worker import Task
+from tacita.plain_words import in_words
 
 PAGES = {"data": data, "scenario": scenario, "risk": risk, "protect": protect, "compare": compare, "release": release}
 PLACES = ("first", "second", "third")

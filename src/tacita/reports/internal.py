@@ -11,6 +11,7 @@ from tacita import __version__
 from tacita.check import TacitaError
 from tacita.measures import find, kind_of, measure_names
 from tacita.parameters import parameters_of
+from tacita.plain_words import in_words
 from tacita.reports.parts import Chapter, Figure, Figures, Part, Row, first_upper, part_of, title_of, titled
 from tacita.result import WITH_OTHER_COLUMNS, Result, Table, Verdict, percent
 
@@ -30,7 +31,7 @@ OTHER_COLUMNS = (
 def verdict_part(profile: Any, title: str = "") -> Part:
     """The verdict on a file, and each limit of the policy with what it means."""
     rows = [
-        Row(SIGNS[each.holds], first_upper(each.title), each.why, limit_meaning(each, profile.policy))
+        Row(SIGNS[each.holds], first_upper(each.title), in_words(each.why), limit_meaning(each, profile.policy))
         for each in profile.verdicts()
     ]
     text = () if rows else ("The policy sets no limit of risk: nothing can be said to be safe under it.",)
@@ -90,8 +91,9 @@ def _listed(value: Any) -> str:
 def checklist_chapter(checklist: Any) -> Chapter:
     """What to look at before publication."""
     rows = tuple(
-        Row(STATES[item.state], first_upper(item.name), first_upper(item.found), first_upper(item.way_out))
+        Row(STATES[item.state], first_upper(item.name), *(first_upper(in_words(each)) for each in said))
         for item in checklist
+        for said in ((item.found, item.way_out),)
     )
     return Chapter(
         "Checklist before publication", (Part("", text=(checklist.headline.partition(": ")[2],), rows=rows),)

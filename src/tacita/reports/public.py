@@ -28,8 +28,8 @@ def _file(account: Any) -> Chapter:
     count = check.counted(len(file.variables), "variable")
     said = f"The file holds {check.counted(file.records, 'record')} and {count}."
     why = (
-        "It was changed so that nobody in it can be recognised. This page says what was done, how much, and what "
-        "follows for an analysis."
+        "It was changed to protect those in it from being recognised. This page says what was done, how much, and "
+        "what follows for an analysis."
     )
     return Chapter("The file", (Part("", text=(said, why)),))
 
@@ -79,10 +79,21 @@ def _losses(account: Any) -> Chapter:
     )
     parts = [Part("In all", rows=rows, notes=("0 stands for no loss. Figures are rounded.",))]
     if account.loss_by_variable:
-        table = Table(("variable", "loss"), account.loss_by_variable)
-        meaning = "The share of the information in the values that is lost: 0 every value as it was, 1 nothing left."
+        rows_of = tuple((name, _percent(share)) for name, share in account.loss_by_variable)
+        table = Table(("variable", "loss"), rows_of)
+        meaning = "The share of the information in the values that is lost: 0 % every value as it was, 100 % none left."
         parts.append(Part("By variable", meaning, tables=(table,)))
     return Chapter("What the data lost", tuple(parts))
+
+
+def _percent(share: str) -> str:
+    """A rounded share as a percentage with as many digits.
+
+    >>> _percent("0.030"), _percent("1.0")
+    ('3.0 %', '100 %')
+    """
+    decimals = max(len(share.partition(".")[2]) - 2, 0)
+    return f"{100 * float(share):.{decimals}f} %"
 
 
 def codebook_chapter(file: Any) -> Chapter:

@@ -13,6 +13,7 @@ from typing import Any
 from tacita import __version__, check
 from tacita.check import TacitaError
 from tacita.data.atomic import OFFICE_ONLY, new_file, private_file
+from tacita.plain_words import in_words
 from tacita.progress import Progress, no_progress
 from tacita.reports import internal
 from tacita.reports.parts import Chapter, Figures, Part, cells, part_of
@@ -152,7 +153,7 @@ def _of_release(account: Any, results: Sequence[Result], figures: Figures) -> di
         codebook_chapter(account.file),
     ]
     return {
-        "banners": [_banner("", compared.verdicts)],
+        "banners": [_banner("", compared.verdicts, comparison.policy)],
         "cards": list(_cards(comparison)),
         "chapters": chapters,
         "cautions": [*account.cautions, *comparison.cautions],
@@ -174,7 +175,7 @@ def _of_comparison(comparison: Any, results: Sequence[Result], figures: Figures)
         Chapter("Versions", (internal.versions_part(),)),
     ]
     return {
-        "banners": [_banner(each.name, each.verdicts) for each in comparison.releases],
+        "banners": [_banner(each.name, each.verdicts, comparison.policy) for each in comparison.releases],
         "cards": list(_cards(comparison)) if len(comparison.releases) == 1 else [],
         "chapters": chapters,
         "cautions": list(comparison.cautions),
@@ -194,7 +195,11 @@ def _of_profile(profile: Any, results: Sequence[Result], figures: Figures) -> di
         *_further(results, figures),
         Chapter("Versions", (internal.versions_part(),)),
     ]
-    return {"banners": [_banner("", profile.verdicts())], "chapters": chapters, "cautions": list(profile.cautions)}
+    return {
+        "banners": [_banner("", profile.verdicts(), profile.policy)],
+        "chapters": chapters,
+        "cautions": list(profile.cautions),
+    }
 
 
 def _special_uniques(account: Any, figures: Figures) -> Iterator[Chapter]:
@@ -215,11 +220,12 @@ def _further(results: Sequence[Result], figures: Figures) -> list[Chapter]:
     return [*chapters, *([Chapter("Further results", tuple(others))] if others else [])]
 
 
-def _banner(name: str, verdicts: Any) -> dict[str, str]:
-    """A verdict in a word and its reason, with how it looks."""
+def _banner(name: str, verdicts: Any, policy: Any) -> dict[str, str]:
+    """A verdict in a word, its reason or what is kept, and how it looks."""
     said = summary(verdicts)
     word = said.partition(":")[0].partition(";")[0].removesuffix(" under this policy")
-    reason = said.partition(": ")[2]
+    kept = f"Under the policy: {policy}." if word == "SAFE" else ""
+    reason = in_words(said.partition(": ")[2]) or kept
     return {"name": name, "word": word, "state": WORDS.get(word, "open"), "reason": reason}
 
 

@@ -12,7 +12,7 @@ from tacita import check
 from tacita.app import charts, forms, parts
 from tacita.app.desk import Desk
 from tacita.app.draft import Draft
-from tacita.app.words import in_words
+from tacita.plain_words import in_words
 from tacita.protect.step import Step
 from tacita.protect.steps import OWN, find_step, step_names, step_of
 from tacita.release.step_log import Changes

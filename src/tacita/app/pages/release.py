@@ -12,10 +12,10 @@ from htmltools import tags
 from tacita.app import parts, tasks
 from tacita.app.desk import Desk
 from tacita.app.project_file import project_text
-from tacita.app.words import in_words
 from tacita.app.worker import Task
 from tacita.check import TacitaError
 from tacita.data.atomic import check_free
+from tacita.plain_words import in_words
 from tacita.protect.steps import step_of
 from tacita.release.checklist import NOT_DONE
 from tacita.release.release import FORMATS, Release

@@ -1,4 +1,4 @@
-"""What the library says in the words of Python, in those of the app."""
+"""What the library says in the words of Python, in those of people who do not program: for pages and reports."""
 
 from __future__ import annotations
 
