@@ -304,3 +304,13 @@ def test_codes_for_no_identifier_put_records_into_no_group(column: list[int | No
     identifiers = sorted({value for value in column if value in (2, 3)})
     assert place.tolist() == [identifiers.index(value) if value in (2, 3) else -1 for value in column]
     assert count == len(identifiers)
+
+
+def test_what_the_caller_changes_later_does_not_reach_the_data() -> None:
+    """Numbers of pandas were shared with the caller's frame."""
+    mine = pd.DataFrame({"sex": ["f", "m"] * 5, "income": np.arange(10.0)})
+    data = Data.of(mine)
+    mine.loc[:, "income"] = -1.0
+    mine.loc[0, "sex"] = "x"
+    assert data.numbers("income").tolist() == np.arange(10.0).tolist()
+    assert data.table["sex"].to_list() == ["f", "m"] * 5

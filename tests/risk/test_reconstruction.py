@@ -70,6 +70,15 @@ def test_of_a_removed_sum_it_is_said_that_it_may_be_kept() -> None:
     ]
 
 
+def test_of_a_removed_household_size_it_is_said_that_it_may_be_kept() -> None:
+    home = np.repeat(np.arange(60), np.arange(60) % 4 + 1)
+    people = pl.DataFrame({"hid": home, "sex": ["f", "m"] * (len(home) // 2), "size": np.bincount(home)[home]})
+    found = tc.risk.reconstruction(people, people.drop("size"), tc.Scenario(keys=["sex"], household="hid"))
+    assert found.leaks[0].repair == (
+        "remove 'hid', or split large households under new identifiers, or keep 'size' if it need not be protected"
+    )
+
+
 def test_the_weight_is_named_with_its_repair() -> None:
     original = survey()
     released = original.with_columns(region=pl.Series([None, *original["region"][1:39], None]))

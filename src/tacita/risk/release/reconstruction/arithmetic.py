@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tacita.arrays import Floats, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected, members
 from tacita.risk.release.reconstruction.fitted import fitted_formulas
-from tacita.risk.release.reconstruction.leak import HIT_RATE, Leak, leak
+from tacita.risk.release.reconstruction.leak import HIT_RATE, Leak, leak, or_kept
 from tacita.risk.release.reconstruction.numbers import LEAST_SHOWN, judged, most_slack, near
 from tacita.risk.release.reconstruction.values import unit_of
 
@@ -87,8 +87,7 @@ def _leak(files: Files, protected: Protected, formula: Formula, tried: int) -> L
     listed = " and ".join(map(repr, formula.columns))
     one = len(formula.columns) == 1
     repair = f"remove {listed} or round it" if one else f"suppress one of {listed} in the same records, or round"
-    if protected.removed:
-        repair += f", or keep {protected.name!r} if it need not be protected"
+    repair += or_kept(protected)
     if formula.columns == (files.household,):
         repair = f"give new identifiers in place of {listed} with NewIdentifiers()"
     return leak(protected, "arithmetic", formula.columns, formula.words, repair, covered, right)

@@ -14,7 +14,7 @@ import numpy as np
 
 from tacita.arrays import Floats, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected, members
-from tacita.risk.release.reconstruction.leak import Leak, leak
+from tacita.risk.release.reconstruction.leak import Leak, leak, or_kept
 from tacita.risk.release.reconstruction.numbers import judged
 from tacita.risk.release.reconstruction.sizes import MOST_MEMBERS, disclosed_at_least
 
@@ -58,7 +58,7 @@ def _leaks_by_count(files: Files, protected: Protected, name: str) -> Iterator[L
     if known is None:
         known, how = disclosed_at_least(protected, count), f"{how}, as the least that it can be"
     if known is not None:
-        repair = f"remove {name!r}, or split large households under new identifiers"
+        repair = f"remove {name!r}, or split large households under new identifiers{or_kept(protected)}"
         yield leak(protected, "household", (name,), how, repair, *known)
 
 

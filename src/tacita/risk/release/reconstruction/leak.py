@@ -78,6 +78,11 @@ def leak(
     return Leak(protected.name, kind, columns, how, repair, right_cells, wrong_cells, times=protected.times)
 
 
+def or_kept(protected: Protected) -> str:
+    """Of a variable that was removed and follows from others: whoever only tidied up need not protect it."""
+    return f", or keep {protected.name!r} if it need not be protected" if protected.removed else ""
+
+
 def tail(hits: Any, tries: Any, rate: Any) -> Floats:
     """The probability of at least so many hits by chance: P(Bin(tries, rate) >= hits)."""
     hits, tries, rate = np.broadcast_arrays(*(np.asarray(each, dtype=np.float64) for each in (hits, tries, rate)))
