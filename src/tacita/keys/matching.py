@@ -186,8 +186,12 @@ def _sums_where_equal(wanted: Ints, given: Ints, totals: Ints) -> Ints:
 
 def _column_sums(groups: Ints, totals: Ints, count: int) -> Ints:
     # Limb sums and counts stay far below 2^53, so the doubles inside bincount are exact.
-    columns = [np.bincount(groups, weights=totals[:, j], minlength=count) for j in range(totals.shape[1])]
-    return np.stack(columns, axis=1).astype(np.int64)
+    sums = np.zeros((count, totals.shape[1]), dtype=np.int64)
+    for j in range(totals.shape[1]):
+        # The highest limbs are mostly 0.
+        if totals[:, j].any():
+            sums[:, j] = np.bincount(groups, weights=totals[:, j], minlength=count)
+    return sums
 
 
 def equal(pattern: int, rows: Ints, occurring: list[int]) -> Iterator[Contribution]:
