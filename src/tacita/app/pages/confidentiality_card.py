@@ -42,6 +42,10 @@ def plotted_as(desk: Desk, release: Release) -> Plotted:
     usual = "confidentiality" if release.scenario.numeric_keys else "categorical_confidentiality"
     kind, by = options.pop("kind", usual), options.pop("by", "")
     key = f"measure:{key_of_plan(desk)}:{kind}:{sorted(options.items())!r}"
+    measured = None if options else release.compare().releases[0].result(kind)
+    if measured is not None and key not in desk.results:
+        # It came with the comparison: nothing need be sent to the worker and back.
+        desk.keep(key, measured)
     if options or kind != usual:
         return Plotted(
             kind, options, by, Task(key, "the confidentiality plot", tasks.measured, (kind, release, options))
