@@ -42,28 +42,6 @@ def counts_on(
 
 
 @compiled
-def check_on(
-    words: Words, mask: Words, shown: Ints, records: Ints, members: int, wanted: Ints, kind: Ints, k: Ints, safe: Bools
-) -> None:
-    """Unset `safe` for each wanted unit that would count fewer than the k of its kind on a set of keys.
-
-    A unit that does not show the set yet counts itself besides. Of a kind with k = 0 nothing is asked.
-    """
-    asked, units = np.empty(len(wanted), dtype=np.int64), np.empty(len(wanted), dtype=np.int64)
-    many = 0
-    for index in range(len(wanted)):
-        asked[many], units[many] = index, wanted[index]
-        many += safe[index] and k[kind[index]] > 0
-    if many == 0:
-        return
-    counts, _ = counts_on(words, mask, shown, records, np.empty(0), members, units[:many])
-    for row in range(many):
-        unit, index = units[row], asked[row]
-        itself = records[unit] * (shown[unit] & members != members)
-        safe[index] = counts[row] + itself >= k[kind[index]]
-
-
-@compiled
 def groups_on(words: Words, mask: Words, shown: Ints, members: int, wanted: Ints) -> tuple[Slots, Slots, int]:
     """By unit the group of wanted ones whose values it shows on a set of keys, or -1; by wanted one its; how many."""
     values = np.empty((len(wanted), words.shape[1]), dtype=np.uint64)

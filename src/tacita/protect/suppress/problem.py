@@ -34,12 +34,12 @@ class Requirement(NamedTuple):
     """By record, or by unit: the greatest risk of a correct link; infinite where none is asked. None: no limit."""
 
     def met(
-        self, f: Floats | Ints, weight: Floats, rows: Ints | slice | int, risk: Risk | None, close: float = 0.0
+        self, f: Floats | Ints, weight: Floats | Ints, rows: Ints | slice | int, risk: Risk | None, close: float = 0.0
     ) -> Bools:
         """Which rows are safe, or so close to it, by the records and the sum of weights that count for each."""
         safe: Bools = f >= self.k * (1 - close)
         if self.limits is not None and risk is not None:
-            safe &= risk(f.astype(np.float64), weight) <= self.limits[rows] * (1 + close)
+            safe &= risk(f.astype(np.float64), weight.astype(np.float64)) <= self.limits[rows] * (1 + close)
         return safe
 
 

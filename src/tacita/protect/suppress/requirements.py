@@ -111,7 +111,7 @@ def demands_of(k_by_members: tuple[tuple[int, int], ...]) -> Demands:
     return Demands(k_by_members)
 
 
-def counted(units: Units, shown: Ints, members: int, wanted: Ints) -> tuple[Ints, Floats]:
+def counted(units: Units, shown: Ints, members: int, wanted: Ints) -> tuple[Ints, Floats | Ints]:
     """For each wanted unit, itself included: the records or persons, and weights, that show the same on some keys.
 
     Without weights the second is the same as the first.
@@ -124,11 +124,11 @@ def counted(units: Units, shown: Ints, members: int, wanted: Ints) -> tuple[Ints
     if len(units.person):
         group, of_wanted, groups = groups_on(units.words, mask, shown, members, wanted)
         f, weight = units_in_groups(group, units.person, records, weights, wanted, of_wanted, groups)
-        return f, weight if len(weights) else f.astype(np.float64)
+        return f, weight if len(weights) else f
     f, weight = counts_on(units.words, mask, shown, records, weights, members, wanted)
     itself = shown[wanted] & members != members
     f = f + records[wanted] * itself
-    return f, weight + weights[wanted] * itself if len(weights) else f.astype(np.float64)
+    return f, weight + weights[wanted] * itself if len(weights) else f
 
 
 def enough(problem: Problem, shown: Ints, members: int, wanted: Ints, need: Requirement) -> Bools:
@@ -141,8 +141,6 @@ def meeting(problem: Problem, shown: Ints, wanted: Ints, would: Ints) -> Bools:
 
     Every set of keys is counted once, for however many combinations, and not at all where a larger one decides.
     """
-    from tacita.protect.suppress.one_way_loops import check_on
-
     units, safe = problem.units, np.ones(len(wanted), dtype=bool)
     patterns, pattern = np.unique(would, return_inverse=True)
     demands = demands_of(tuple((need.members, need.k) for need in problem.needs if need.limits is None))
@@ -151,11 +149,10 @@ def meeting(problem: Problem, shown: Ints, wanted: Ints, would: Ints) -> Bools:
         for members, k in demands.of(each):
             k_by_set.setdefault(members, np.zeros(len(patterns), dtype=np.int64))[index] = k
     for members, k_by_pattern in k_by_set.items():
-        if len(units.person):
-            part = np.flatnonzero(safe & (k_by_pattern[pattern] > 0))
-            safe[part] = counted(units, shown, members, wanted[part])[0] >= k_by_pattern[pattern[part]]
-            continue
-        check_on(units.words, units.mask(members), shown, units.records, members, wanted, pattern, k_by_pattern, safe)
+        least = k_by_pattern[pattern]
+        part = np.flatnonzero(safe & (least > 0))
+        if len(part):
+            safe[part] = counted(units, shown, members, wanted[part])[0] >= least[part]
     for need in problem.needs:
         if need.limits is not None:
             inside = would & need.members
