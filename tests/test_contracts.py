@@ -462,6 +462,7 @@ def test_a_policy_from_a_file_gives_the_same_verdict(policy: tc.Policy) -> None:
     assert_same(tc.assess(ORIGINAL, scenario(), loaded), tc.assess(ORIGINAL, scenario(), policy))
 
 
+@pytest.mark.filterwarnings("ignore:the weight 'w' was perturbed, or stands beside other records")
 @every_measure
 def test_assess_takes_every_measure_and_every_limit(name: str) -> None:
     """What a policy limits is measured and judged; a measure without a limit cannot be limited."""
