@@ -151,3 +151,11 @@ def test_the_delimiter_of_a_hierarchy_is_found_by_its_first_lines(
     monkeypatch.setattr(hierarchy_table, "_split", lambda some, sign: lines.append(len(some)) or split(some, sign))
     assert tc.Hierarchy.csv(tmp_path / "h.csv").height == 2
     assert sorted(lines) == [1000] * 4 + [5000]
+
+
+@pytest.mark.parametrize("suffix", ["", ".parquet"])
+def test_a_name_that_no_system_can_have_is_refused_in_one_sentence(suffix: str) -> None:
+    name, who = "x" * 5000 + suffix, tc.Scenario(keys=["sex"])
+    for refused in (lambda: tc.Plan([]).apply(name, who), lambda: tc.assess(name, who), lambda: tc.LargeData.of(name)):
+        with pytest.raises(tc.TacitaError, match=r"could not be read \(File name too long\)\.$"):
+            refused()

@@ -89,8 +89,12 @@ def _database(engine: str, memory: int, temporary: Any, **given: Any) -> Any:
 def _of_path(
     path: Path, memory: int, record: str | None, engine: str | None, temporary: str | os.PathLike[str] | None
 ) -> Opened:
-    files = files_of(path)
-    if not files or not all(each.exists() for each in files):
+    try:
+        files = files_of(path)
+        missing = not files or not all(each.exists() for each in files)
+    except OSError as error:
+        raise TacitaError(f"{path.name[:50]} could not be read ({error.strerror}).") from None
+    if missing:
         raise TacitaError(f"{path.name} does not exist, or holds no Parquet file; check the path.")
     database = _database(engine or "duckdb", memory, temporary)
     try:
@@ -153,8 +157,13 @@ def belongs_on_engine(source: Any, memory: int | str | None) -> bool:
         return False
     path = Path(source)
     suffixes = (*PARQUET, *TEXT)
-    if path.is_dir():
+    try:
+        folder, file = path.is_dir(), path.is_file()
+    except OSError:
+        # A name that no system can have: reading it says so.
+        return False
+    if folder:
         return any(each.suffix.lower() in PARQUET for each in path.iterdir())
-    if not path.is_file() or path.suffix.lower() not in suffixes:
+    if not file or path.suffix.lower() not in suffixes:
         return False
     return sizes.needed([path]) > sizes.budget(memory)
