@@ -90,12 +90,32 @@ def released(file: Path, memory: str) -> dict[str, float]:
     return {"seconds": time.perf_counter() - began, "processor": time.process_time() - processor}
 
 
+def of_java() -> dict[str, float]:
+    """Peak memory and seconds of processor of the Java process that Spark runs in, where the system tells."""
+    import os
+
+    from pyspark import SparkContext
+
+    process = Path("/proc") / str(SparkContext._gateway.proc.pid)
+    if not process.exists():
+        return {}
+    lines = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
+    times = (process / "stat").read_text().rpartition(")")[2].split()
+    ticks = os.sysconf("SC_CLK_TCK")
+    return {
+        "Java peak GB": int(lines["VmHWM"].split()[0]) / 1e6,
+        "Java processor": (int(times[11]) + int(times[12])) / ticks,
+    }
+
+
 def one(records: int, file: Path, memory: str, engine: str, plan: bool, model: str) -> None:
     """One size, its figures as JSON."""
     import warnings
 
     warnings.simplefilter("ignore")
     found = released(file, memory) if plan else assessed(file, memory, engine, model)
+    if engine == "spark":
+        found |= of_java()
     found["peak GB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     found["microseconds per record"] = 1e6 * found["seconds"] / records
     print(json.dumps({"records": records, "engine": engine, "plan": plan, "model": model} | found))
