@@ -32,7 +32,7 @@ COMMANDS = {
     "compare": "compare survey.csv noisy.csv --keys region,sex,age --numeric-keys income",
     "report": "report survey.csv noisy.csv --keys region,sex,age",
     **{
-        f"protect, {name}": f"protect survey.csv --plan {name}.toml {KEYS} --out out --accept-unsafe test"
+        f"protect, {name}": f"protect survey.csv --plan {name}.toml {KEYS} --out out-{name} --accept-unsafe test"
         for name in PLANS
     },
     "demo": "demo --households 300 --out again",
