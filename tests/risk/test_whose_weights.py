@@ -97,7 +97,7 @@ def test_weights_that_nobody_moved_are_taken_as_they_are_in_any_order(name: str)
                 assert profile.expected == pytest.approx(expected) and shown(profile) is not None
 
 
-@pytest.mark.parametrize("name", set(CHANGED) - {"no other column"})
+@pytest.mark.parametrize("name", [name for name in CHANGED if name != "no other column"])
 def test_shuffled_weights_are_found_whatever_else_was_done(name: str) -> None:
     released = CHANGED[name](PEOPLE)
     after = tc.assess(rows_moved(moved(released)), WHO, LIMITS, original=PEOPLE)
