@@ -35,8 +35,8 @@ class Drawn(NamedTuple):
 def drawn(specification: Mapping[str, Any]) -> Drawn:
     """A specification as a page holds it.
 
-    >>> drawn({"data": {"values": [{"step": "</script>", "risk": 0.5}]}}).data[0]
-    Listed(table=Table(columns=('step', 'risk'), rows=(('</script>', 0.5),), title=''), rows=1)
+    >>> drawn({"data": {"values": [{"step": "</script>", "risk": 0.5}]}}).data[0].table.rows
+    (('</script>', 0.5),)
     """
     text = json.dumps(specification, default=str).replace("<", "\\u003c")
     return Drawn(text, tuple(_listed(rows) for rows in _data(specification) if rows))
