@@ -1,6 +1,9 @@
 """Files larger than memory: time and peak memory of an assessment with a row per record, and of a plan, on DuckDB.
 
-python benchmarks/engine.py [--records 1e6 1e7] [--memory 4GB] [--folder DIR] [--spark] [--plan] [--model NAME]
+python benchmarks/engine.py [--records 1e6 1e7] [--memory 4GB] [--spark] [--plan] [--whole] [--model NAME]
+
+`--whole` measures all of it in one run: every size, what a further pattern of missing values costs at the last but one,
+the plan at the largest, and Spark at up to ten million records.
 
 `--model benedetti_franconi` leaves out the fit of the latent model, whose time follows the distinct keys.
 
@@ -21,6 +24,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 PATTERNS = 8
 """Patterns of missing values: three of the seven keys have some."""
@@ -132,23 +136,48 @@ def main() -> None:
     given.add_argument("--patterns", action="store_true")
     given.add_argument("--model", choices=("benedetti_franconi", "latent"), default="latent")
     given.add_argument("--file", type=Path, default=None, help="of one run")
+    given.add_argument("--whole", action="store_true")
     said = given.parse_args()
     engine = "spark" if said.spark else "duckdb"
     if said.file is not None:
         one(int(said.records[0]), said.file, said.memory, engine, said.plan, said.model)
         return
-    options = [*(["--spark"] if said.spark else []), *(["--plan"] if said.plan else []), "--model", said.model]
     with tempfile.TemporaryDirectory(dir=said.folder) as folder:
         file = Path(folder) / "people.parquet"
-        _run(WARM_UP, file, PATTERNS, said.memory, options)
-        for records in map(int, said.records):
+        for job in _jobs(said):
+            options = [*job.options, "--model", said.model]
+            if job.warm_up:
+                _run(WARM_UP, file, PATTERNS, said.memory, options)
             measured = []
-            for patterns in (PATTERNS, 2 * PATTERNS) if said.patterns else (PATTERNS,):
-                measured.append(_run(records, file, patterns, said.memory, options))
+            for patterns in (PATTERNS, 2 * PATTERNS) if job.patterns else (PATTERNS,):
+                measured.append(_run(job.records, file, patterns, said.memory, options))
                 print(json.dumps(measured[-1]), flush=True)
-            if said.patterns:
+            if job.patterns:
                 more = {name: (measured[1][name] - measured[0][name]) / PATTERNS for name in ("seconds", "processor")}
                 print(json.dumps({f"{name} per further pattern": value for name, value in more.items()}), flush=True)
+
+
+class Job(NamedTuple):
+    """A size to be measured in one way."""
+
+    records: int
+    options: list[str]
+    patterns: bool
+    warm_up: bool
+
+
+def _jobs(said: argparse.Namespace) -> list[Job]:
+    """What was asked for, one size after the other."""
+    sizes = [int(each) for each in said.records]
+    if not said.whole:
+        options = [*(["--spark"] if said.spark else []), *(["--plan"] if said.plan else [])]
+        return [Job(size, options, said.patterns, at == 0) for at, size in enumerate(sizes)]
+    second = sorted(sizes)[-2:][0]
+    return [
+        *(Job(size, [], size == second, at == 0) for at, size in enumerate(sizes)),
+        Job(max(sizes), ["--plan"], False, True),
+        Job(min(max(sizes), 10**7), ["--spark"], False, False),
+    ]
 
 
 def _run(records: int, file: Path, patterns: int, memory: str, options: list[str]) -> dict[str, float]:
