@@ -19,7 +19,7 @@ from tacita.data.identifying import words_of
 from tacita.keys.table import key_table, repeated_units
 from tacita.policy import Policy
 from tacita.result import Verdict
-from tacita.scenario import Scenario
+from tacita.scenario import Scenario, restricted
 
 LEAST_GROUPS = 20
 """Groups of several records that there must be."""
@@ -45,10 +45,12 @@ def undeclared_units(data: Data, scenario: Scenario, policy: Policy, original: D
     """
     if not scenario.keys or (policy.k is None and policy.risk is None):
         return
-    file = data if original is None else original
     if scenario.person is not None or repeated_units(data, scenario) is not None:
         return
-    row = key_table(file, scenario).row
+    file = data if original is None or not set(scenario.keys) <= set(original.columns) else original
+    known_there = restricted(scenario, file.columns)
+    assert known_there is not None
+    row = key_table(file, known_there).row
     named = [name for name in file.columns if _may_be_identifier(name, file, data, scenario)]
     for name in named:
         known = name in scenario.roles or bool(IDENTIFIER.fullmatch(words_of(name)))

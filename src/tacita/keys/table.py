@@ -268,11 +268,16 @@ def _perturbed(data: Data, names: tuple[str, ...], weight: str | None) -> tuple[
             f"people look alike, and every risk here that rests on it is not valid; {instead} instead."
         )
     if weight in data.perturbed:
+        not_valid = "F, and every risk here that rests on it, is not valid"
         of_weights = (
-            f"the weight {weight!r} was perturbed, or stands beside other records than in the original: F, and every "
-            f"risk here that rests on it, is not valid; "
+            f"the weight {weight!r} was perturbed, or stands beside other records than in the original: {not_valid}; "
             f"assess the keys with the original weight, or {instead}."
         )
+        if data.before is not None and weight not in data.before.columns:
+            of_weights = (
+                f"the original has no weight {weight!r} to hold that of the release against: {not_valid}; give the "
+                f"weight one name in both files, or {instead}."
+            )
     return of_keys, of_weights
 
 

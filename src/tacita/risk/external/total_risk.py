@@ -163,7 +163,8 @@ def total_risk(
 
     progress(0.0, "internal risk")
     # The population does not grow with weights that a step changed.
-    drawn = as_drawn(Data.of(released), Data.of(original), scenario, unit)
+    before = Data.of(original)
+    drawn = as_drawn(Data.of(released), before, scenario, unit).released_from(before)
     within = reidentification(drawn, scenario, register=register)
     outside = external_risk(
         original,

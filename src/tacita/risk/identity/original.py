@@ -23,11 +23,13 @@ def as_drawn(data: Data, original: Data, scenario: Scenario, unit: str | None = 
 def with_original_weights(data: Data, original: Data, scenario: Scenario) -> Data:
     """A released file with the weights of the original, by record, where they are not the same there.
 
-    The population does not grow because weights were rounded, or went to other records, before the file was written.
+    The population does not grow because weights were rounded, went to other records, or stand under another name.
     """
     name = scenario.weight
-    if name is None or name not in original.columns or data.original_weights is not None:
+    if name is None or data.original_weights is not None:
         return data
+    if name not in original.columns:
+        return data.with_perturbed([name])
     released, weights = data.numbers(name), original.numbers(name)
     if data.numbers_of_records is None:
         from tacita.risk.identity.whose_weights import same_rows, same_weights
@@ -52,8 +54,10 @@ def with_original_sums(data: Data, original: Data, scenario: Scenario, unit: str
     """
     name = scenario.weight
     own, before = data.condensed, original.condensed
-    if name is None or own is None or before is None or before.weights is None or own.weights is None:
+    if name is None or own is None or before is None or own.weights is None:
         return data
+    if before.weights is None:
+        return data.with_perturbed([name])
     assert own.squares is not None and before.squares is not None
     from tacita.risk.identity.whose_weights import same_rows
 

@@ -325,8 +325,8 @@ def reconstruction(
     (2, ('w',))
     """
     original, released = possible_files(original, released, other, rules, learner)
-    check.columns_exist("keys", scenario.all_keys, original.columns)
-    check.columns_exist("numeric_keys", scenario.numeric_keys, original.columns)
+    check.columns_exist("original: keys", scenario.all_keys, original.columns)
+    check.columns_exist("original: numeric_keys", scenario.numeric_keys, original.columns)
     progress(0.0, "comparing the files")
     files = files_of(original, released, scenario, unit, rules)
     chosen = tuple(protected_variables(files, variables))
