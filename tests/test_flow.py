@@ -14,7 +14,7 @@ import tacita as tc
 from tacita.risk.population.latent.lately import forget
 
 ROOT = Path(tc.__file__).parent
-MOST_MODULES = 23
+MOST_MODULES = 22
 """Of a safe file, by the model of Benedetti and Franconi."""
 REPAIRS = 1
 """What says how an unsafe file is made safe."""

@@ -7,13 +7,23 @@ with 0 for missing. What a caller passed in (pandas, Polars, Arrow) is what he g
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 
-from tacita.arrays import Bools, Codes, Floats, Ints
-from tacita.check import TacitaError
+from tacita.arrays import Bools, Floats, Ints
+from tacita.frame.columns import Coded as Coded
+from tacita.frame.columns import Frame as Frame
+from tacita.frame.columns import all_whole as all_whole
+from tacita.frame.columns import coded as coded
+from tacita.frame.columns import groups as groups
+from tacita.frame.columns import is_float as is_float
+from tacita.frame.columns import kind_of
+from tacita.frame.columns import numbers as numbers
+from tacita.frame.columns import read_text as read_text
+from tacita.frame.columns import typed as typed
+from tacita.frame.columns import with_whole_numbers as with_whole_numbers
 from tacita.frame.native import from_native as from_native
 from tacita.frame.native import independent_copy as independent_copy
 from tacita.frame.native import of_columns
@@ -22,15 +32,6 @@ from tacita.frame.native import to_native as to_native
 from tacita.frame.native import with_categories as with_categories
 from tacita.frame.rebuild import rebuilt as rebuilt
 from tacita.frame.rebuild import used_categories as used_categories
-
-Frame = pl.DataFrame
-
-
-class Coded(NamedTuple):
-    """A categorical column: codes, 0 for missing, and the values that the codes 1, 2, ... stand for."""
-
-    codes: Codes
-    values: tuple[Any, ...]
 
 
 def blanked(frame: Frame, cells: Mapping[str, Bools]) -> Frame:
@@ -55,7 +56,7 @@ def is_categorical(frame: Frame, name: str) -> bool:
 def different(left: pl.Series, right: pl.Series) -> Bools:
     """Where two columns differ; missing equals missing, and a text differs from any number."""
     left, right = (each.fill_nan(None) if each.dtype.is_float() else each for each in (left, right))
-    kinds = [("text" if _kind(each) == "text" else each.dtype.is_numeric() or each.dtype) for each in (left, right)]
+    kinds = [("text" if kind_of(each) == "text" else each.dtype.is_numeric() or each.dtype) for each in (left, right)]
     if kinds[0] != kinds[1]:
         return (left.is_not_null() | right.is_not_null()).to_numpy()
     return ~same(left, right) | _rounded(left, right) | _rounded(right, left)
@@ -95,41 +96,6 @@ def _column(name: str, values: Any) -> pl.Series:
         return lookup.gather(pl.Series(codes.astype(np.uint32)))
     series = values.alias(name) if isinstance(values, pl.Series) else pl.Series(name, values)
     return series.fill_nan(None) if series.dtype.is_float() else series
-
-
-def numbers(frame: Frame, name: str) -> Floats:
-    """A numeric column as float64, NaN where missing; text is an error that names the column."""
-    series = frame[name]
-    if series.null_count() == len(series):
-        return np.full(len(series), np.nan)
-    if not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
-        raise TacitaError(f"column {name!r} must hold numbers; it holds {_kind(series)}.")
-    return series.cast(pl.Float64).to_numpy()
-
-
-def _kind(series: pl.Series) -> str:
-    if series.dtype in (pl.String, pl.Categorical, pl.Enum):
-        return "text"
-    return "dates or times" if series.dtype.is_temporal() else "something else"
-
-
-def is_float(frame: Frame, name: str) -> bool:
-    """Whether a column holds floating-point numbers."""
-    return bool(frame[name].dtype.is_float())
-
-
-def with_whole_numbers(frame: Frame, names: Iterable[str]) -> Frame:
-    """A frame in which those of some columns of fractions that hold whole numbers only are columns of whole numbers."""
-    whole = [frame[name].fill_nan(None).cast(pl.Int64) for name in names if all_whole(frame, name)]
-    return frame.with_columns(whole) if whole else frame
-
-
-def all_whole(frame: Frame, name: str) -> bool:
-    """Whether a column of floats holds whole numbers only, of a size at which floats are exact."""
-    if not frame[name].dtype.is_float():
-        return False
-    values = frame[name].fill_nan(None).drop_nulls()
-    return len(values) > 0 and bool(((values == values.floor()) & (values.abs() <= 2**53)).all())
 
 
 def is_whole(frame: Frame, name: str) -> bool:
@@ -198,7 +164,7 @@ def missing(frame: Frame, name: str) -> Bools:
 def empty_texts(frame: Frame, name: str) -> Bools:
     """Where a column holds the empty text."""
     series = frame[name]
-    if _kind(series) != "text":
+    if kind_of(series) != "text":
         return np.zeros(len(series), dtype=np.bool_)
     return (series.cast(pl.String) == "").fill_null(False).to_numpy()
 
@@ -207,71 +173,6 @@ def distinct(frame: Frame, name: str) -> int:
     """The number of different values that are not missing."""
     series = frame[name].drop_nulls()
     return int((series.drop_nans() if series.dtype.is_float() else series).n_unique())
-
-
-def _told_apart(frame: Frame, name: str) -> pl.Series:
-    """A column of values that can be told apart, without NaN."""
-    series = frame[name]
-    if series.dtype.is_nested() or series.dtype == pl.Object:
-        raise TacitaError(f"column {name!r} holds lists or objects; keys must be text, numbers or dates.")
-    return series.fill_nan(None) if series.dtype.is_float() else series
-
-
-def coded(frame: Frame, name: str) -> Coded:
-    """A column as codes into its sorted values, so that codes do not depend on the order of the records."""
-    series = _told_apart(frame, name)
-    if series.dtype.is_integer():
-        quick = _coded_by_range(series)
-        if quick is not None:
-            return quick
-    if series.dtype == pl.Categorical:
-        series = series.cast(pl.String)
-    # An Enum sorts by its declared order, everything else by value.
-    values = series.drop_nulls().unique().sort()
-    if series.dtype == pl.Enum:
-        values, series = values.cast(pl.String), series.cast(pl.String)
-    if series.dtype == pl.String:
-        # Enum codes follow the order of its categories, and the cast is Polars' fastest way from text to codes.
-        codes = series.cast(pl.Enum(values)).to_physical()
-        return Coded((codes.cast(pl.UInt32) + 1).fill_null(0).to_numpy(), tuple(values.to_list()))
-    places = pl.DataFrame({"value": values, "code": np.arange(1, len(values) + 1, dtype=np.uint32)})
-    joined = pl.DataFrame({"value": series}).join(places, on="value", how="left", maintain_order="left")
-    return Coded(joined["code"].fill_null(0).to_numpy(), tuple(values.to_list()))
-
-
-def groups(frame: Frame, name: str) -> tuple[Ints, int]:
-    """For each record the place of its group, -1 where missing, and the number of groups; values do not matter."""
-    series = _told_apart(frame, name)
-    if series.dtype.is_integer() and series.null_count() < len(series):
-        low, high = int(series.min()), int(series.max())  # type: ignore[arg-type]
-        if high - low < max(1 << 22, 4 * len(series)):
-            offsets = _offsets(series, low).fill_null(-1).to_numpy()
-            occurs = np.bincount(offsets[offsets >= 0]) > 0
-            places = np.cumsum(occurs) - 1
-            return np.where(offsets < 0, -1, places[offsets]), int(occurs.sum())
-    ranks = series.rank("dense").cast(pl.Int64) - 1
-    return ranks.fill_null(-1).to_numpy(), series.n_unique() - (1 if series.null_count() else 0)
-
-
-def _offsets(series: pl.Series, low: int) -> pl.Series:
-    """Distances from the lowest value; types that may not fit 64 bits are subtracted before they are cast."""
-    if series.dtype in (pl.UInt64, pl.Int128, pl.UInt128):
-        return (series - pl.Series([low], dtype=series.dtype)).cast(pl.Int64)
-    return series.cast(pl.Int64) - low
-
-
-def _coded_by_range(series: pl.Series, most: int = 1 << 20) -> Coded | None:
-    """Codes of whole numbers that lie close together, without hashing or sorting."""
-    low, high = series.min(), series.max()
-    if not isinstance(low, int) or not isinstance(high, int) or high - low >= most:
-        return None
-    offsets = (_offsets(series, low) + 1).fill_null(0).to_numpy()
-    present = np.bincount(offsets, minlength=high - low + 2) > 0
-    present[0] = False
-    lookup = np.cumsum(present).astype(np.uint32)
-    lookup[0] = 0
-    # Python adds: the lowest value may not fit 64 bits.
-    return Coded(lookup[offsets], tuple(offset - 1 + low for offset in np.flatnonzero(present).tolist()))
 
 
 def take(frame: Frame, rows: Ints) -> Frame:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from tacita.frame import Frame
+from tacita.frame.columns import Frame, Words
 
-Words = dict[str, dict[str, int]]
-"""How often some texts stand in some columns."""
+LARGEST = 1e17
+"""From here on a number may have been written as a whole one that is an identifier."""
 
 
 def without_texts(table: Frame, texts: Sequence[str]) -> tuple[Frame, Words]:
@@ -118,3 +118,27 @@ def with_formulas(table: Frame) -> Frame:
             if where.any() and not alone.any():
                 fresh.append(pl.select(pl.when(where).then(bare).otherwise(series).alias(series.name)).to_series())
     return table.with_columns(fresh) if fresh else table
+
+
+def read_as(source: bytes, *, delimiter: str, like: Frame) -> Frame | None:
+    """The records of a delimited text without quotes, the header left out, in the columns and kinds of a frame.
+
+    None where a field is of another kind, or is a word that may mean missing, or too large to be a number.
+    """
+    try:
+        table = pl.read_csv(
+            source, separator=delimiter, has_header=False, skip_lines=1, schema=like.schema, quote_char=None
+        )
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return None
+    for series in table:
+        if series.dtype == pl.String:
+            if series.unique().str.strip_chars().is_in([*WORDS, ""]).any():
+                return None
+        elif series.dtype == pl.Float64 and (series.is_nan().any() or _greatest(series) >= LARGEST):
+            return None
+    return table
+
+
+def _greatest(numbers: pl.Series) -> float:
+    return float(max(-(numbers.min() or 0.0), numbers.max() or 0.0))  # type: ignore[operator, arg-type]

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tacita import frame
 from tacita.check import TacitaError
 from tacita.frame import Frame
-from tacita.frame import files as frame_files
-from tacita.frame.texts import WORDS
+from tacita.frame.texts import WORDS, read_as
 
 SAMPLE = 1000
 """Records by which kinds are decided: as many as a column of texts is known by."""
@@ -35,13 +35,13 @@ def plain(text: bytes, delimiter: str, names: list[str], decimals: tuple[str, ..
         return None
     lines = text[: 1 << 20].split(b"\n", SAMPLE + 1)[1 : SAMPLE + 1]
     try:
-        first = frame_files.read_text(b"\n".join(lines[:records]) + b"\n", delimiter=delimiter, columns=names)
+        first = frame.read_text(b"\n".join(lines[:records]) + b"\n", delimiter=delimiter, columns=names)
     except TacitaError:
         return None
-    typed, kept, gone = frame_files.typed(first, decimals=decimals, words=WORDS, missing=(), grouped=delimiter == ",")
+    typed, kept, gone = frame.typed(first, decimals=decimals, words=WORDS, missing=(), grouped=delimiter == ",")
     if kept or gone or any(typed[name].null_count() == typed.height for name in names):
         return None
-    found = frame_files.read_as(text, delimiter=delimiter, like=typed)
+    found = read_as(text, delimiter=delimiter, like=typed)
     return None if found is None or found.height != records else found
 
 

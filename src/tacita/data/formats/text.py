@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita import check
+from tacita import check, frame
 from tacita.check import TacitaError, TacitaWarning
 from tacita.data.formats import plain_text
 from tacita.data.formats.loaded import Loaded, said_of_missing
 from tacita.frame import Frame
 from tacita.frame import files as frame_files
-from tacita.frame.texts import WORDS, Words, with_formulas, without_formulas, without_texts
+from tacita.frame.columns import Words
+from tacita.frame.texts import WORDS, with_formulas, without_formulas, without_texts
 
 DELIMITERS = (",", ";", "\t", "|")
 ROW = "row"
@@ -106,7 +107,7 @@ def load(
     if len(ends) == 1:
         raise TacitaError(f"{name} has a header but no records; check that it was saved or exported completely.")
     body = text[ends[0] + 1 :]
-    table = frame_files.read_text(body, delimiter=delimiter, columns=names, quote='"' if quoted else None)
+    table = frame.read_text(body, delimiter=delimiter, columns=names, quote='"' if quoted else None)
     if table.height != len(ends) - 1:
         raise TacitaError(f"{name} could not be split into its {len(ends) - 1:,} records; write it as Parquet instead.")
     how: dict[str, Any] = {
@@ -120,11 +121,11 @@ def load(
 
 def _typed(table: Frame, text: bytes, name: str, missing: tuple[str, ...] | None, how: Mapping[str, Any]) -> Loaded:
     """A table of texts as columns of numbers and texts; `missing` is None where it was not said what is."""
-    typed, kept, gone = frame_files.typed(table, missing=missing or (), **how)
+    typed, kept, gone = frame.typed(table, missing=missing or (), **how)
     remarks: tuple[str, ...] = ()
     if missing is None and _is_of_r(text, typed, kept, gone):
         remarks = (_said_of_r(name, kept),)
-        typed, kept, gone = frame_files.typed(table, missing=(R,), **how)
+        typed, kept, gone = frame.typed(table, missing=(R,), **how)
     if kept and missing is None:
         remarks = (*remarks, _said_of_words(kept, name))
     if missing:
