@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -74,7 +74,7 @@ class LargeData:
             return source
         budget = sizes.budget(memory)
         found = opened(source, budget, record, engine, temporary)
-        like, known = _of_file(found.files[0]) if found.files else (None, {})
+        like, known = _of_files(found.files) if found.files else (None, {})
         known = known if variables is None else variables
         paths = tuple(files_of(Path(source))) if isinstance(source, str | os.PathLike) else ()
         return cls(found.name, found.database, found.table, budget, found.record, known, like, found.files, paths)
@@ -133,7 +133,10 @@ class LargeData:
         return self.record
 
 
-def _of_file(file: Path) -> tuple[Any, Mapping[str, Variable]]:
-    """The types of a Parquet file's columns, and what its note says of its variables."""
-    like = frame_files.parquet_columns(file)
-    return like, columnar.described(like, frame_files.parquet_note(file, columnar.NOTE), file.name).variables
+def _of_files(files: Sequence[Path]) -> tuple[Any, Mapping[str, Variable]]:
+    """The types of the columns that are the same in all Parquet files, and what the first one's note says of them."""
+    like = frame_files.parquet_columns(files[0])
+    known = columnar.described(like, frame_files.parquet_note(files[0], columnar.NOTE), files[0].name).variables
+    others = [frame_files.parquet_columns(each) for each in files[1:]]
+    alike = [name for name in like.columns if all(each[name].dtype == like[name].dtype for each in others)]
+    return like.select(alike), known

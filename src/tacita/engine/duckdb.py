@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tacita.engine.parts import ROW_NUMBER, parts_of
 from tacita.engine.running import watched
 from tacita.leftovers import clear_leftovers, hidden_part, released
 from tacita.progress import Progress, no_progress
@@ -22,6 +23,11 @@ ENGINE_SHARE = 0.5
 """Of the memory budget; the rest is for the key table and the measures."""
 GROUP = 122_880
 """Records of a row group of what is written."""
+
+
+PLAIN = {"hive_partitioning": False}
+"""What a folder is called says nothing of the records in its files."""
+FILE = "tacita_file"
 
 
 COUNTER = itertools.count()
@@ -40,6 +46,17 @@ def _ended(folder: Path, own: list[Any], process: int) -> None:
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _parquet(files: Sequence[Path], more: str = "") -> str:
+    """Parquet files as one table of SQL, by the names of their columns."""
+    listed = ", ".join(_text(str(each)) for each in files)
+    options = [f"{name} = {value}" for name, value in (PLAIN | {"union_by_name": True}).items()]
+    return f"read_parquet([{listed}], {', '.join([*options, *([more] if more else [])])})"
 
 
 class DuckDB:
@@ -71,21 +88,25 @@ class DuckDB:
 
     def read(self, files: Sequence[Path], record: str) -> Any:
         """Parquet files as a table, with the number of each record from 1 in the order of the files."""
-        import ibis
+        found = parts_of(files)
+        names = [str(each) for each in files]
+        before = itertools.accumulate(found.records, initial=1)
+        first = " ".join(f"WHEN {_text(name)} THEN {start}" for name, start in zip(names, before, strict=False))
+        view = f"tacita_file_{next(COUNTER)}"
+        # One table of all files: a union of tables does not keep their order.
+        self.ibis.con.execute(
+            f"CREATE TEMP VIEW {view} AS SELECT * EXCLUDE ({ROW_NUMBER}, {FILE}), "
+            f"{ROW_NUMBER} + (CASE {FILE} {first} END)::BIGINT AS {_quoted(record)} "
+            f"FROM {_parquet(files, f'{ROW_NUMBER} = true, filename = {FILE!r}')}"
+        )
+        return self.ibis.table(view)
 
-        parts, before = [], 0
-        for each in files:
-            table = self.ibis.read_parquet(str(each), file_row_number=True)
-            number = (table["file_row_number"] + (before + 1)).cast("int64")
-            parts.append(table.mutate(**{record: number}).drop("file_row_number"))
-            if len(files) > 1:
-                before += self.collect(table.aggregate(n=table.count()))["n"][0].as_py()
-        return parts[0] if len(parts) == 1 else ibis.union(*parts)
-
-    def read_text(self, file: str, delimiter: str) -> Any:
+    def read_text(self, file: Path, columns: Sequence[str], delimiter: str) -> Any:
         """A delimited text as a table of texts; a record with too few or too many fields is an error."""
-        options = {"all_varchar": True, "header": True, "delim": delimiter, "quote": '"', "escape": '"', "nullstr": ""}
-        return self.ibis.read_csv(file, **options)
+        signs = {"delim": delimiter, "quote": '"', "escape": '"', "nullstr": ""}
+        known = {"columns": dict.fromkeys(columns, "VARCHAR"), "auto_detect": False, "header": True}
+        options = signs | known | PLAIN | {"strict_mode": True}
+        return self._watched(lambda: self.ibis.read_csv(str(file), **options), no_progress, f"opening {file.name}")
 
     def load(self, table: Any) -> Any:
         """A table of Arrow, as one of the engine."""
@@ -94,14 +115,14 @@ class DuckDB:
         handle, path = tempfile.mkstemp(suffix=".parquet", dir=self.folder)
         os.close(handle)
         pyarrow.parquet.write_table(table, path, compression="none")
-        return self.ibis.read_parquet(path)
+        return self.ibis.read_parquet(path, **PLAIN)
 
     def adopted(self, other: Any, table: Any, files: Sequence[Path], record: str) -> Any:
         """A table of another database as one of this: read from its files, or through a file."""
         if not files:
             path = self.folder / f"beside-{next(COUNTER)}.parquet"
             other.write(table, path, what="reading the other file")
-            return self.ibis.read_parquet(str(path))
+            return self.ibis.read_parquet(str(path), **PLAIN)
         read = self.read(files, record)
         return read if record in table.columns else read.drop(record)
 
@@ -111,8 +132,7 @@ class DuckDB:
         """Parquet files of as many records each side by side, in their order: some columns by new names."""
         named = [f"{side}.{_quoted(name)} AS {_quoted(alias)}" for side, given in (("a", columns), ("b", others))
                  for alias, name in given.items()]  # fmt: skip
-        listed = (", ".join("'" + str(each).replace("'", "''") + "'" for each in files) for files in (first, second))
-        one, other = (f"read_parquet([{files}])" for files in listed)
+        one, other = _parquet(first), _parquet(second)
         view = f"tacita_rows_{next(COUNTER)}"
         self.ibis.con.execute(
             f"CREATE TEMP VIEW {view} AS SELECT {', '.join(named)} FROM {one} a POSITIONAL JOIN {other} b"

@@ -55,6 +55,11 @@ def _plain(error: BaseException, what: str) -> BaseException:
         return TacitaError(
             f"{what}: the disk for temporary files is full; free space, or name another temporary folder."
         )
+    if "csv" in text:
+        return TacitaError(
+            f"{what}: some line has more or fewer fields than the header, or is not in UTF-8; quote fields with "
+            f"the delimiter in them, or write the file as Parquet."
+        )
     if "conver" in text and "conversion" in name.lower():
         return TacitaError(
             f"{what}: a column holds values that are not of its kind; correct the file, or write Parquet."

@@ -11,6 +11,7 @@ from tacita import check
 from tacita.check import TacitaError
 from tacita.engine import memory as sizes
 from tacita.engine.expressions import RECORD
+from tacita.engine.parts import check_names
 
 ENGINES = ("duckdb", "spark")
 PARQUET = (".parquet", ".pq")
@@ -135,6 +136,7 @@ def _of_ibis(source: Any, memory: int, record: str | None, temporary: Any) -> Op
 
 
 def _of_table(database: Any, table: Any, record: str | None) -> Opened:
+    check_names(table.columns, "the table")
     if record is not None:
         check.columns_exist("record", [record], table.columns)
     return Opened("the table", database, table, record)

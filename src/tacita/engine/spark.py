@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tacita.check import TacitaError
+from tacita.engine.parts import parts_of
 from tacita.engine.running import no_share, watched
 from tacita.leftovers import clear_leftovers, hidden_part, released
 from tacita.progress import Progress, no_progress
@@ -114,14 +115,17 @@ class Spark:
     def read(self, files: Sequence[Path], record: str) -> Any:
         """Parquet files as a table, with the number of each record from 1 in the order of the files."""
         import ibis
+        from ibis.formats.pyarrow import PyArrowType
 
+        found = parts_of(files)
+        kinds = {name: PyArrowType.to_ibis(kind) for name, kind in zip(found.columns, found.kinds, strict=True)}
         parts, before = [], 0
-        for each in files:
+        for each, records in zip(files, found.records, strict=True):
             frame = self.session.read.parquet(str(each))
             numbered = frame.selectExpr("*", f"_metadata.row_index + {before + 1} as `{record}`")
-            parts.append(self.of_frame(numbered))
-            if len(files) > 1:
-                before += frame.count()
+            table = self.of_frame(numbered)
+            parts.append(table if len(files) == 1 else table.cast(kinds).select(*found.columns, record))
+            before += records
         return parts[0] if len(parts) == 1 else ibis.union(*parts)
 
     def of_frame(self, frame: Any) -> Any:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
+from tacita import check
 from tacita.check import TacitaError
+from tacita.engine.parts import check_names
 
 SAMPLE = 1 << 20
 WORDS = ("NA", "NaN", "nan", "NULL", "N/A", ".", "?")
 """Texts that are missing among numbers."""
 NUMBER = r"^[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?[0-9]+)?$|^[+-]?\.[0-9]+([eE][+-]?[0-9]+)?$"
 """A number that is told apart from no other text: '0012' is a code."""
-WHOLE = r"^[+-]?(0|[1-9][0-9]{0,17})$"
+WHOLE = r"^[+-]?(0|[1-9][0-9]*)$"
 
 
 def as_parquet(file: Path, database: Any) -> Path:
@@ -22,8 +25,11 @@ def as_parquet(file: Path, database: Any) -> Path:
     """
     if database.name != "DuckDB":
         raise TacitaError(f"{file.name} is text; write it as Parquet for Spark, or leave engine out.")
-    texts = database.read_text(str(file), delimiter_of(file))
-    names = texts.columns
+    first = _first_line(file)
+    delimiter = max((",", ";", "\t", "|"), key=first.count)
+    names = _header(first, delimiter, file)
+    # The header is read here: an engine that is left to guess takes another line for it where that one has more fields.
+    texts = database.read_text(file, names, delimiter)
     kinds = _kinds(texts, names, database)
     columns = {name: _typed(texts[name], kinds[name]) for name in names}
     out: Path = database.folder / "text.parquet"
@@ -31,12 +37,33 @@ def as_parquet(file: Path, database: Any) -> Path:
     return out
 
 
-def delimiter_of(file: Path) -> str:
-    """The delimiter that the first line has most of."""
+def _first_line(file: Path) -> str:
+    """The header."""
     with file.open("rb") as opened:
-        first = opened.read(SAMPLE).split(b"\n", 1)[0].decode("utf-8", "replace")
-    found = max((",", ";", "\t", "|"), key=first.count)
-    return found
+        start = opened.read(SAMPLE)
+    try:
+        first = start.replace(b"\r", b"\n").split(b"\n", 1)[0].decode("utf-8-sig")
+    except UnicodeDecodeError:
+        first = "\0"
+    if "\0" in first or b"\0" in start:
+        raise TacitaError(f"{file.name} is not a text in UTF-8; save it as UTF-8, or write it as Parquet.")
+    return first
+
+
+def _header(line: str, delimiter: str, file: Path) -> list[str]:
+    """The names of the columns; an error where one has none, or several have the same."""
+    try:
+        names = [name.strip() for name in next(csv.reader([line], delimiter=delimiter, strict=True), [])]
+    except csv.Error:
+        raise TacitaError(f"the header of {file.name} has a quote that does not end; correct it.") from None
+    nameless = [at for at, name in enumerate(names, start=1) if not name]
+    if nameless or not names:
+        raise TacitaError(f"{file.name} has no name for column {nameless[0] if nameless else 1}; name every column.")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise TacitaError(f"{file.name} has several columns of one name: {check.quoted(twice)}; rename all but one.")
+    check_names(names, file.name)
+    return names
 
 
 def _kinds(texts: Any, names: Any, database: Any) -> dict[str, str]:
@@ -46,9 +73,12 @@ def _kinds(texts: Any, names: Any, database: Any) -> dict[str, str]:
         given = texts[name].strip()
         value = given.notnull() & (given != "")
         told = value & ~given.isin(WORDS)
+        digits = given.re_search(WHOLE)
+        fits = given.try_cast("int64").notnull()
         asked[f"values_{at}"] = told.sum()
-        asked[f"whole_{at}"] = (told & given.re_search(WHOLE)).sum()
-        asked[f"number_{at}"] = (told & given.re_search(NUMBER)).sum()
+        asked[f"whole_{at}"] = (told & digits & fits).sum()
+        # Whole numbers that 64 bits cannot hold are identifiers: as numbers several would be one.
+        asked[f"number_{at}"] = (told & given.re_search(NUMBER) & ~(digits & ~fits)).sum()
     found = database.collect(texts.aggregate(**asked), what="looking at the columns").to_pylist()[0]
 
     def kind(at: int) -> str:

@@ -191,16 +191,20 @@ class LargeRelease(Judged):
     def made(self, after: int | None = None) -> Iterator[tuple[Data, tuple[Changes, ...]]]:
         """The released records, some at a time, with what was changed in them; `after` a record with a number."""
         large, number = self.large, self.large.numbered
+        if not large.table[number].type().is_integer():
+            raise TacitaError(f"column {number!r} must hold whole numbers, one for each record; number them first.")
         keys, names = self.original_keys, list(self.original_keys.columns)
         used = [name for name in large.columns if name in {*self.columns, *names, *self._read}]
         table = large.table.select([*used, *([number] if number not in used else [])])
         table = table if after is None else table.filter(table[number] > after)
         ordered = table if large.database.name == "DuckDB" and number not in large.columns else table.order_by(number)
         kept = _by_number(self.state.data.record, keys.height)
+        last = after
         for batch in large.database.batches(ordered, BATCH):
             records = frame_files.from_arrow(batch)
             if not records.height:
                 continue
+            last = _last_of(records[number], last, large.name)
             place = kept[frame_files.places(records, keys, names)]
             if (place < 0).any():
                 records, place = frame.take(records, np.flatnonzero(place >= 0)), place[place >= 0]
@@ -264,6 +268,18 @@ def _in(known: Variable, code: Any) -> bool:
         return False
     found: Bools = among_codes(np.array([float(code)]), (), tuple(known.missing_ranges))
     return bool(found[0])
+
+
+def _last_of(numbers: Any, before: int | None, name: str) -> int:
+    """The last of the numbers of some records, which must be one each and in their order: draws go by them."""
+    values = np.empty(0, dtype=np.int64) if numbers.null_count() else numbers.to_numpy().astype(np.int64)
+    after = values if before is None else np.concatenate([[before], values])
+    if not len(values) or (np.diff(after) <= 0).any():
+        raise TacitaError(
+            f"the numbers of the records of {name} are missing for some, or the same for several; name a column with a "
+            f"number of its own for each record."
+        )
+    return int(values[-1])
 
 
 def _by_number(numbers: Ints, count: int) -> Ints:
