@@ -11,6 +11,7 @@ import pytest
 import tacita as tc
 from tacita.check import TacitaError
 from tacita.engine.parts import parts_of
+from tacita.engine.spark import check_kinds
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 PEOPLE = pl.DataFrame({"region": ["n", "s", None, "s", "n", "s"], "age": [3, 1, 4, 1, 5, 9]})
@@ -85,6 +86,14 @@ def test_names_that_an_engine_takes_for_others(tmp_path: Path, name: str) -> Non
     PEOPLE.with_columns(pl.lit(1).alias(name)).write_parquet(tmp_path / "a.parquet")
     with pytest.raises(TacitaError, match="rename"):
         parts_of([tmp_path / "a.parquet"])
+
+
+def test_kinds_that_spark_does_not_read() -> None:
+    pa = pytest.importorskip("pyarrow")
+    for kind in (pa.time64("us"), pa.timestamp("ns")):
+        with pytest.raises(TacitaError, match="which Spark does not read"):
+            check_kinds({"at": kind}, "a.parquet")
+    check_kinds({"at": pa.timestamp("us"), "day": pa.date32()}, "a.parquet")
 
 
 def test_a_damaged_part(tmp_path: Path) -> None:

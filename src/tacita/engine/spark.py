@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -95,6 +95,18 @@ def with_kinds_of_spark(table: Any) -> Any:
     return table.cast(pa.schema([each.with_type(wider.get(each.type, each.type)) for each in table.schema]))
 
 
+def check_kinds(kinds: Mapping[str, Any], file: str) -> None:
+    """An error where columns are of kinds that Spark does not read."""
+    import pyarrow as pa
+
+    for name, kind in kinds.items():
+        if pa.types.is_time(kind) or (pa.types.is_timestamp(kind) and kind.unit == "ns"):
+            raise TacitaError(
+                f"column {name!r} of {file} holds {kind}, which Spark does not read; write it as text or in microseconds, "
+                f"or leave engine out."
+            )
+
+
 class Spark:
     """A Spark session, through Ibis."""
 
@@ -118,6 +130,7 @@ class Spark:
         from ibis.formats.pyarrow import PyArrowType
 
         found = parts_of(files)
+        check_kinds(dict(zip(found.columns, found.kinds, strict=True)), files[0].name)
         kinds = {name: PyArrowType.to_ibis(kind) for name, kind in zip(found.columns, found.kinds, strict=True)}
         parts, before = [], 0
         for each, records in zip(files, found.records, strict=True):

@@ -71,15 +71,20 @@ def distinct(large: LargeData, groups: Any, names: Sequence[str], progress: Prog
     return frame_files.like(found, large.like, names)
 
 
+def bytes_needed(rows: int, columns: int) -> int:
+    """Memory that grouping and measuring so many rows of so many values need, about."""
+    return rows * (columns + 4) * BYTES_PER_VALUE
+
+
 def fits(rows: int, columns: int, memory: int) -> bool:
     """Whether so many rows of so many values may be measured in memory."""
-    return rows * (columns + 4) * BYTES_PER_VALUE <= memory
+    return bytes_needed(rows, columns) <= memory
 
 
 def check_fits(rows: int, names: Sequence[str], memory: int) -> None:
     """An error where the combinations of some variables do not fit the memory budget."""
     if not fits(rows, len(names), memory):
-        needs = rows * (len(names) + 4) * BYTES_PER_VALUE
+        needs = bytes_needed(rows, len(names))
         raise TacitaError(
             f"{check.quoted(names, most=8)} have {rows:,} different combinations, whose measures need about "
             f"{shown(needs)} of memory; recode the most detailed of them first, or give more memory (--memory)."
@@ -141,7 +146,7 @@ def apart(data: Data, names: Sequence[str], memory: int) -> Data:
     assert data.condensed is not None
     incomplete = np.any([data.missing(name) for name in names], axis=0)
     times = np.where(incomplete, data.condensed.records, 1)
-    needs = int(times.sum()) * (len(names) + 4) * BYTES_PER_VALUE
+    needs = bytes_needed(int(times.sum()), len(names))
     if needs > memory:
         raise TacitaError(
             f"under rule 'no_match' each of the {int(times[incomplete].sum()):,} records with a missing value is a key "

@@ -72,10 +72,11 @@ class SuppressKey(CellStep):
         where = self._with_household(above & free, data, scenario) & ~data.missing(name)
         made = data.blanked({name: where}) if where.any() else data
         left = self._above(made, scenario, keys, threshold)
-        cells = int(where.sum())
+        cells = _number(where, data)
         suppression = Mechanism("suppression", (name,), {"risk": threshold, "cells": {name: cells}})
-        figures = {"threshold": threshold, "above": int(above.sum()), "cells": cells, "left": int(left.sum())}
-        remarks = (*_remarks(above, left, where, threshold), *unknown_numbers(self.only, data))
+        figures = {"threshold": threshold, "above": _number(above, data), "cells": cells}
+        figures["left"] = _number(left, data)
+        remarks = (*_remarks(above, left, where, threshold, data), *unknown_numbers(self.only, data))
         return Applied(made, remarks, figures, (suppression,), (suppression.with_parameters(),))
 
     def _threshold(self, context: Context) -> float:
@@ -107,16 +108,21 @@ class SuppressKey(CellStep):
         return (np.bincount(household, weights=where, minlength=count) > 0)[household]
 
 
-def _remarks(above: Bools, left: Bools, where: Bools, threshold: float) -> list[str]:
+def _number(where: Bools, data: Data) -> int:
+    """How many records are meant: rows can stand for many records each."""
+    return int(where.sum() if data.condensed is None else data.condensed.records[where].sum())
+
+
+def _remarks(above: Bools, left: Bools, where: Bools, threshold: float, data: Data) -> list[str]:
     """Who was above the threshold, and who still is."""
     if not above.any():
         return [f"no record above a risk of {threshold:g}"]
-    said = [f"{check.counted(int(above.sum()), 'record')} above a risk of {threshold:g}"]
-    fresh = int((left & ~above).sum())
+    said = [f"{check.counted(_number(above, data), 'record')} above a risk of {threshold:g}"]
+    fresh = _number(left & ~above, data)
     if left.any():
         since = f", {fresh:,} of them only since others no longer show the key" if fresh else ""
-        said.append(f"{check.counted(int(left.sum()), 'record')} above it afterwards{since}")
-    with_others = int((where & ~above).sum())
+        said.append(f"{check.counted(_number(left, data), 'record')} above it afterwards{since}")
+    with_others = _number(where & ~above, data)
     if with_others:
         said.append(f"{check.counted(with_others, 'cell')} of their housemates with them")
     return said

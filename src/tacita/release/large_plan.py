@@ -11,19 +11,19 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from tacita import check, frame
+from tacita import check
 from tacita.assessment.on_engine import PLAIN
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.data.large_data import LargeData
-from tacita.keys.condensed import condensed
 from tacita.keys.large_files import check_supported, grouped_variables, needs_weights
 from tacita.mechanism import Mechanism
-from tacita.policy import Policy
+from tacita.policy import Policy, checked_policy
 from tacita.progress import Progress, checked_progress
 from tacita.protect.parts import applied
 from tacita.protect.step import Context, Step
 from tacita.release.advance import State, advance, labelled, start
+from tacita.release.large_members import Rows, by_household, check_room, rows_of
 from tacita.release.large_release import LargeRelease
 from tacita.release.large_steps import BY_KEY, Streamed, changed_by, check_steps, read_by, streamed_of
 from tacita.release.step_log import Changes, changes
@@ -39,7 +39,7 @@ class _Work:
 
     large: LargeData
     scenario: Scenario
-    originals: frame.Frame
+    rows: Rows
     """The distinct keys as they were."""
     state: State
     """And as they are now."""
@@ -53,7 +53,7 @@ class _Work:
         return LargeRelease(
             large=self.large,
             original_scenario=self.scenario,
-            original_keys=self.originals,
+            rows=self.rows,
             state=self.state,
             streamed=tuple(self.streamed),
             removed=tuple(self.removed),
@@ -77,11 +77,11 @@ def apply_on_engine(
     names = _grouped_by(large, who, plan.steps)
     if who.weight is not None and needs_weights(who):
         names = list(dict.fromkeys([*names, who.weight]))
-    rows = condensed(large, names, who.weight, progress=show)
-    known = restricted(replace(who, model=PLAIN), rows.columns)
+    check_steps(plan.steps)
+    rows = rows_of(large, names, who, _apart(plan.steps, large, who, policy, names), show)
+    known = restricted(replace(who, model=PLAIN), rows.data.columns)
     assert known is not None
-    work = _Work(large, who, frame.table({name: rows.table[name] for name in names}), start(rows, known, policy, seed))
-    check_steps(plan.steps, who, work.state.policy)
+    work = _Work(large, who, rows, start(rows.data, known, policy, seed))
     for step in plan.steps:
         step = labelled(step, tuple(work.labels))
         work.labels.append(step.label)
@@ -89,6 +89,21 @@ def apply_on_engine(
         _advance(work, step)
     done = replace(plan, steps=tuple(_all_steps(plan, work.labels)))
     return replace(work.release, plan=done, again=partial(_again, done, large, who, work.state.policy))
+
+
+def _apart(
+    steps: tuple[Step, ...], large: LargeData, scenario: Scenario, policy: Policy | None, names: list[str]
+) -> bool:
+    """Whether each record is a row of its own, since a step goes by households."""
+    limits, found = checked_policy(policy), False
+    for step in steps:
+        if step.kind() == "remove" and scenario.household in changed_by(step, scenario):
+            # Nobody knows who lives together from here on.
+            break
+        if by_household(step, scenario, limits):
+            check_room(step, step.label or step.usual_label, large, names)
+            found = True
+    return found
 
 
 def _again(plan: Any, large: LargeData, scenario: Scenario, policy: Policy, seed: int) -> LargeRelease:
@@ -112,7 +127,7 @@ def _advance(work: _Work, step: Step) -> None:
         _remove(work, step, variables)
         return
     numbers = isinstance(getattr(step, "only", None), tuple)
-    by_key = step.kind() in BY_KEY and {*variables, *reads} <= set(work.originals.columns) and not numbers
+    by_key = step.kind() in BY_KEY and {*variables, *reads} <= set(work.rows.originals.columns) and not numbers
     if by_key or step.kind() == "drop_records":
         _check_by_key(by_key, step)
         _check_order(step, {*variables, *reads}, set(variables), work.streamed)
@@ -143,7 +158,7 @@ def _remove(work: _Work, step: Step, variables: tuple[str, ...]) -> None:
     if set(work.removed) >= set(work.large.columns):
         raise TacitaError("removing these variables would leave none; keep at least one.")
     # F rests on the weights, whether they are released or not.
-    there = tuple(name for name in variables if name in work.originals.columns and name != work.scenario.weight)
+    there = tuple(name for name in variables if name in work.state.data.columns and name != work.scenario.weight)
     if there:
         state = advance(work.state, replace(step, variables=there))  # type: ignore[call-arg]
         # What is left of the account says of distinct keys what holds for all records.

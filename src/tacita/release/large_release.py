@@ -27,6 +27,7 @@ from tacita.release.advance import State, with_declared_codes
 from tacita.release.checklist import Checklist
 from tacita.release.judged import Judged, account_of, identifier_cautions, seed_cautions
 from tacita.release.large_checklist import large_checklist
+from tacita.release.large_members import APART, Rows, place_of_records
 from tacita.release.large_steps import Streamed
 from tacita.release.step_log import Changes, changes
 from tacita.rules import Rules
@@ -44,8 +45,8 @@ class LargeRelease(Judged):
     """The original."""
     original_scenario: Scenario = field(repr=False)
     """The scenario that the plan was applied with."""
-    original_keys: Frame = field(repr=False)
-    """The distinct keys of the original."""
+    rows: Rows = field(repr=False)
+    """The distinct keys of the original, or its records."""
     state: State = field(repr=False)
     """The distinct keys as they are released, with what every step on them changed."""
     streamed: tuple[Streamed, ...] = field(default=(), repr=False)
@@ -63,6 +64,11 @@ class LargeRelease(Judged):
 
     rules = Rules()
     """Relations between variables are checked in memory only."""
+
+    @property
+    def original_keys(self) -> Frame:
+        """The values that records are found by: the distinct keys of the original."""
+        return self.rows.originals
 
     @property
     def policy(self) -> Policy:
@@ -128,7 +134,7 @@ class LargeRelease(Judged):
     def measured(self, measures: Any = (), progress: Progress | None = None) -> LargeProfile:
         """The risk profile, worked out anew."""
         found = assess_keys(
-            self.large, self.original_keys, self._keys, self.scenario, self.state.scenario.weight, self.policy,
+            self.rows.large, self.original_keys, self._keys, self.scenario, self.state.scenario.weight, self.policy,
             measures, checked_progress(progress),
         )  # fmt: skip
         if not measures:
@@ -193,7 +199,8 @@ class LargeRelease(Judged):
         large, number = self.large, self.large.numbered
         if not large.table[number].type().is_integer():
             raise TacitaError(f"column {number!r} must hold whole numbers, one for each record; number them first.")
-        keys, names = self.original_keys, list(self.original_keys.columns)
+        keys = self.original_keys
+        names = [name for name in keys.columns if name != APART]
         used = [name for name in large.columns if name in {*self.columns, *names, *self._read}]
         table = large.table.select([*used, *([number] if number not in used else [])])
         table = table if after is None else table.filter(table[number] > after)
@@ -205,7 +212,7 @@ class LargeRelease(Judged):
             if not records.height:
                 continue
             last = _last_of(records[number], last, large.name)
-            place = kept[frame_files.places(records, keys, names)]
+            place = kept[place_of_records(records, records[number].to_numpy().astype(np.int64), keys, names)]
             if (place < 0).any():
                 records, place = frame.take(records, np.flatnonzero(place >= 0)), place[place >= 0]
             yield self._released(records, place, number)
@@ -219,6 +226,10 @@ class LargeRelease(Judged):
     def _keys(self) -> Data:
         """The distinct keys as they are released, with nothing of values that no record has."""
         declared = with_declared_codes(self.state.data, self.state.scenario)
+        household = self.original_scenario.household
+        if household in declared.columns and household not in self.original_keys.columns:
+            # Who lives together the engine knows.
+            declared = declared.without((household,))
         return replace(declared.rebuilt(), numbers_of_records=self.state.data.record)
 
     def _released(self, records: Frame, place: Ints, number: str) -> tuple[Data, tuple[Changes, ...]]:

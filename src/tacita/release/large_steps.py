@@ -19,7 +19,6 @@ from tacita.arrays import Bools, Floats
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.mechanism import Mechanism
-from tacita.policy import Policy
 from tacita.protect.noise.exact_sums import deviation
 from tacita.protect.noise.methods import BY_CELL
 from tacita.protect.numeric_table import numeric_table
@@ -138,14 +137,14 @@ def _columns_in(condition: Any) -> list[str]:
     return [name for each in inner if not isinstance(each, str | int | float) for name in _columns_in(each)]
 
 
-def check_steps(steps: Iterable[Step], scenario: Scenario, policy: Policy) -> None:
+def check_steps(steps: Iterable[Step]) -> None:
     """Every step can be done without all records in memory; an error names the nearest that can."""
     for step in steps:
         kind = step.kind()
         if kind not in (*BY_KEY, *BY_RECORD):
             nearest = NEAREST.get(kind, "the steps " + ", ".join(dict.fromkeys((*BY_KEY, *BY_RECORD))))
             raise _refused(step, f"needs all records in memory; the nearest that does not: {nearest}")
-        for why in _reasons(step, kind, scenario, policy):
+        for why in _reasons(step, kind):
             raise _refused(step, why)
 
 
@@ -153,15 +152,15 @@ def _refused(step: Step, why: str) -> TacitaError:
     return TacitaError(f"step {step.label or step.usual_label!r} {why}.")
 
 
-def _reasons(step: Any, kind: str, scenario: Scenario, policy: Policy) -> Iterator[str]:
+def _reasons(step: Any, kind: str) -> Iterator[str]:
     """Why a step cannot be done in a file on an engine."""
     only = getattr(step, "where", None) if kind == "drop_records" else getattr(step, "only", None)
     if isinstance(only, Mapping) and only["unsafe"] not in UNSAFE:
         yield f"can find unsafe records by {check.quoted(UNSAFE)} only; {only['unsafe']} needs all records in memory"
     if isinstance(only, tuple) and kind not in BY_RECORD:
         yield "works on distinct keys, which have no record numbers; give a condition in their place"
-    if kind in ("suppress", "suppress_key"):
-        yield from _of_suppression(step, kind, scenario, policy)
+    if kind == "suppress":
+        yield from _of_suppression(step)
     if kind == "drop_records" and (step.larger_than is not None or step.whole_households):
         yield "drops whole households in memory only; leave out larger_than and whole_households"
     if kind in ("top_code", "bottom_code") and (step.share is not None or step.value in ("mean", "median")):
@@ -174,21 +173,8 @@ def _reasons(step: Any, kind: str, scenario: Scenario, policy: Policy) -> Iterat
         yield "keeps the total, and rounds at random, by all weights in memory; pass RoundWeights(keep_total=False)"
 
 
-def _of_suppression(step: Any, kind: str, scenario: Scenario, policy: Policy) -> Iterator[str]:
+def _of_suppression(step: Any) -> Iterator[str]:
     """Why a suppression cannot be done on distinct keys."""
-    if kind == "suppress_key":
-        if scenario.household is not None and step.variable in scenario.household_variables:
-            yield (
-                "suppresses a variable of households for all members, in memory only; leave it out of the scenario's "
-                "household_variables, and its housemates keep it"
-            )
-        return
-    shared = step.household_variables
-    if shared or (shared is None and scenario.household is not None and set(scenario.household_variables)):
-        yield "suppresses household variables for all members, in memory only; pass household_variables=[]"
-    asked = step.combs or any(getattr(step, name) is not None for name in ("k", "risk", "household_risk", "rate"))
-    if step.household_risk or (not asked and policy.household_risk is not None and scenario.household is not None):
-        yield "keeps a household risk in memory only; ask for the rest, as Suppress(k=3, risk=0.1)"
     if step.closed:
         yield "needs all records in memory to close leaks; pass Suppress(closed=False)"
     if step.as_told:

@@ -256,14 +256,20 @@ def _hopeless_remark(hopeless: Bools) -> tuple[str, ...]:
     )
 
 
+def number_of(where: Bools, task: Task) -> int:
+    """How many records, or cells, are meant: rows can stand for many records each."""
+    repeats = task.request.repeats
+    return int(where.sum() if repeats is None else (where.T * repeats).sum())
+
+
 def _remarks(found: Suppression, task: Task) -> list[str]:
     """What the log says of records and cells: what became of every unsafe record, and who else lost cells."""
-    unsafe = int(found.violated.sum())
+    unsafe = number_of(found.violated, task)
     if not unsafe:
         return ["no record is unsafe"]
-    own = int((found.needed.any(axis=1) & found.violated).sum())
-    helped = int((found.violated & ~found.touched & ~found.left).sum())
-    drawn_in, housemates = int(found.drawn_in.sum()), int(found.with_household.sum())
+    own = number_of(found.needed.any(axis=1) & found.violated, task)
+    helped = number_of(found.violated & ~found.touched & ~found.left, task)
+    drawn_in, housemates = number_of(found.drawn_in, task), number_of(found.with_household, task)
     share = {0: "none", unsafe: "all"}.get(own, f"{own:,}")
     which = "it" if own == unsafe == 1 else f"{share} of them"
     parts = [f"{check.counted(unsafe, 'unsafe record')}, cells suppressed in {which}"]
@@ -274,10 +280,12 @@ def _remarks(found: Suppression, task: Task) -> list[str]:
     if housemates:
         parts.append(f"cells suppressed in {check.counted(housemates, 'record')} only because housemates need it")
     if found.for_others.any():
-        parts.append(f"{check.counted(int(found.for_others.sum()), 'cell')} suppressed only to protect other records")
+        parts.append(
+            f"{check.counted(number_of(found.for_others, task), 'cell')} suppressed only to protect other records"
+        )
     if found.left.any():
         member = ", or with a member of their household outside," if task.request.shared or task.request.goal else ""
-        parts.append(f"{check.counted(int(found.left.sum()), 'record')} outside `only`{member} still unsafe")
+        parts.append(f"{check.counted(number_of(found.left, task), 'record')} outside `only`{member} still unsafe")
     return [", ".join(parts)]
 
 
@@ -286,11 +294,11 @@ def _figures(found: Suppression, task: Task, cells: Cells, besides: Iterable[str
     names = dict.fromkeys((*task.keys, *besides))
     return {
         "rule": str(task.request.rule),
-        "violating": int(found.violated.sum()),
-        "touched": int(found.touched.sum()),
-        "touched_because_of_others": int(found.drawn_in.sum()),
-        "touched_with_household": int(found.with_household.sum()),
-        "only_others_need": int(found.for_others.sum()),
-        "left": int(found.left.sum()),
-        "cells": {name: int(cells[name].sum()) if name in cells else 0 for name in names},
+        "violating": number_of(found.violated, task),
+        "touched": number_of(found.touched, task),
+        "touched_because_of_others": number_of(found.drawn_in, task),
+        "touched_with_household": number_of(found.with_household, task),
+        "only_others_need": number_of(found.for_others, task),
+        "left": number_of(found.left, task),
+        "cells": {name: number_of(cells[name], task) if name in cells else 0 for name in names},
     }
