@@ -82,6 +82,11 @@ class LargeProfile(RiskProfile):
         others = [name for name in self.by_row.columns if name != "record"]
         return frame.beside(counts, frame.table({name: self.by_row[name] for name in others}))
 
+    def with_open(self, name: str, limit: float | None, why: str) -> LargeProfile:
+        """The same with a verdict that is not known, if there is such a limit."""
+        said = () if limit is None else (Verdict(name, limit, None, None, why),)
+        return replace(self, not_measured=(*self.not_measured, *said))
+
     def write_records(
         self, path: str | os.PathLike[str], *, overwrite: bool = False, progress: Progress | None = None
     ) -> Path:
@@ -194,21 +199,10 @@ def assess_keys(
     how = {"model": None, "method": "exact", "quantile": None, "register": None}
     context = Context(rows.remembering(), known, policy, None, None, how, households)
     profile = profile_of(context, measures, None, known, part(progress, 0.0, 0.5))
-    unknown = _not_given_back(policy)
     found = {name: getattr(profile, name) for name in RiskProfile.__dataclass_fields__ if name != "figure"}
-    found |= {"scenario": scenario, "not_measured": (*profile.not_measured, *unknown)}
+    found |= {"scenario": scenario}
     progress(1.0, "done")
     return LargeProfile(**found, large=large, names=tuple(originals.columns), rows=keys, households=households)
-
-
-def _not_given_back(policy: Policy) -> Iterator[Verdict]:
-    """A verdict that is not known, where the policy limits what other columns give back."""
-    if policy.given_back is not None:
-        why = (
-            "what other columns give back of protected cells was not measured in a file on an engine; measure it on a "
-            "sample in memory, or set given_back to none in the policy"
-        )
-        yield Verdict("given_back", policy.given_back, None, None, why)
 
 
 def _judged(scenario: Scenario) -> frozenset[str]:

@@ -74,7 +74,7 @@ class LargeData:
             return source
         budget = sizes.budget(memory)
         found = opened(source, budget, record, engine, temporary)
-        like, known = _of_files(found.files) if found.files else (None, {})
+        like, known = described(found.files) if found.files else (None, {})
         known = known if variables is None else variables
         paths = tuple(files_of(Path(source))) if isinstance(source, str | os.PathLike) else ()
         return cls(found.name, found.database, found.table, budget, found.record, known, like, found.files, paths)
@@ -133,7 +133,7 @@ class LargeData:
         return self.record
 
 
-def _of_files(files: Sequence[Path]) -> tuple[Any, Mapping[str, Variable]]:
+def described(files: Sequence[Path]) -> tuple[Any, Mapping[str, Variable]]:
     """The types of the columns that are the same in all Parquet files, and what the first one's note says of them."""
     like = frame_files.parquet_columns(files[0])
     known = columnar.described(like, frame_files.parquet_note(files[0], columnar.NOTE), files[0].name).variables

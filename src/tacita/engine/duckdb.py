@@ -115,14 +115,18 @@ class DuckDB:
         handle, path = tempfile.mkstemp(suffix=".parquet", dir=self.folder)
         os.close(handle)
         pyarrow.parquet.write_table(table, path, compression="none")
-        return self.ibis.read_parquet(path, **PLAIN)
+        return self.stored(Path(path))
+
+    def stored(self, path: Path) -> Any:
+        """A Parquet file of our own as a table."""
+        return self.ibis.read_parquet(str(path), **PLAIN)
 
     def adopted(self, other: Any, table: Any, files: Sequence[Path], record: str) -> Any:
         """A table of another database as one of this: read from its files, or through a file."""
         if not files:
             path = self.folder / f"beside-{next(COUNTER)}.parquet"
             other.write(table, path, what="reading the other file")
-            return self.ibis.read_parquet(str(path), **PLAIN)
+            return self.stored(path)
         read = self.read(files, record)
         return read if record in table.columns else read.drop(record)
 

@@ -102,8 +102,8 @@ def check_kinds(kinds: Mapping[str, Any], file: str) -> None:
     for name, kind in kinds.items():
         if pa.types.is_time(kind) or (pa.types.is_timestamp(kind) and kind.unit == "ns"):
             raise TacitaError(
-                f"column {name!r} of {file} holds {kind}, which Spark does not read; write it as text or in microseconds, "
-                f"or leave engine out."
+                f"column {name!r} of {file} holds {kind}, which Spark does not read; write it as text or in "
+                f"microseconds, or leave engine out."
             )
 
 
@@ -155,6 +155,10 @@ class Spark:
         # Spark takes a table from here for too large to be sent to the workers, and would sort all records to join it.
         return self.of_frame(frame.hint("broadcast") if table.nbytes <= BROADCAST else frame)
 
+    def stored(self, path: Path) -> Any:
+        """A Parquet file of our own as a table."""
+        return self.of_frame(self.session.read.parquet(str(path)))
+
     def adopted(self, other: Any, table: Any, files: Sequence[Path], record: str) -> Any:
         """A table of another database as one of this: one of the same session, or read from its files."""
         if other.name == self.name:
@@ -162,7 +166,7 @@ class Spark:
         if not files:
             path = self.folder / "beside.parquet"
             other.write(table, path, what="reading the other file")
-            return self.of_frame(self.session.read.parquet(str(path)))
+            return self.stored(path)
         read = self.read(files, record)
         return read if record in table.columns else read.drop(record)
 

@@ -141,7 +141,7 @@ class LargeFiles(NamedTuple):
         there = [rows[letter].to_numpy().astype(np.bool_) for letter in "ab"]
         records = rows[expressions.RECORDS].to_numpy().astype(np.int64)
         # Files without record numbers belong together row by row.
-        together = RECORD in (sides[0].record, sides[1].record)
+        together = row_by_row(self.released, *(side.record for side in sides))
         found = []
         for letter, large, side, here, checked in zip("ab", self[:2], sides, there, checks, strict=True):
             below_one = 0 if checked is None else checked[0]
@@ -155,6 +155,11 @@ def both_sides(original: LargeData, released: LargeData, unit: str | None) -> tu
     return Side(original.table, (), None, names[0]), Side(released.on(original), (), None, names[1])
 
 
+def row_by_row(released: LargeData, *names: str) -> bool:
+    """Whether records belong together by their place: in files, and not in what was made of records by number."""
+    return RECORD in names and bool(released.files)
+
+
 def check_records(original: LargeData, released: LargeData, unit: str | None) -> None:
     """Both files say which records are the same: by a column that identifies them, or as many in the same order."""
     names = [unit or large.numbered for large in (original, released)]
@@ -162,7 +167,7 @@ def check_records(original: LargeData, released: LargeData, unit: str | None) ->
         if name != RECORD:
             check.columns_exist(f"unit of the {what} file", (name,), large.columns)
             _check_identifies(what, large, name)
-    if RECORD in names and original.size != released.size:
+    if row_by_row(released, *names) and original.size != released.size:
         raise TacitaError(
             f"the release has {released.size:,} records and the original {original.size:,}: name a column that "
             f"identifies them in both with unit=...."

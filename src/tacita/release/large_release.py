@@ -16,16 +16,16 @@ from tacita.arrays import Bools, Ints
 from tacita.assessment.on_engine import LargeProfile, assess_keys
 from tacita.check import TacitaError
 from tacita.data import Data, Variable, atomic
-from tacita.data.formats.columnar import notes_of
 from tacita.data.large_data import LargeData
 from tacita.data.variable import among_codes
 from tacita.frame import Frame
 from tacita.frame import files as frame_files
 from tacita.policy import Policy
-from tacita.progress import Progress, checked_progress
+from tacita.progress import Progress, checked_progress, part
 from tacita.release.advance import State, with_declared_codes
 from tacita.release.checklist import Checklist
 from tacita.release.judged import Judged, account_of, identifier_cautions, seed_cautions
+from tacita.release.large_beside import assessed_beside, write_batches
 from tacita.release.large_checklist import large_checklist
 from tacita.release.large_members import APART, Rows, place_of_records
 from tacita.release.large_steps import Streamed
@@ -35,6 +35,8 @@ from tacita.scenario import Scenario, restricted
 
 BATCH = 1 << 20
 """Records at once."""
+UNSAFE_ANYWAY = "what other columns give back is measured once nothing else is against the release"
+BESIDE = "what other columns give back of protected cells could not be measured:"
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,18 +127,27 @@ class LargeRelease(Judged):
         return self.measured()
 
     def assess(self, *, measures: Any = (), progress: Progress | None = None) -> LargeProfile:
-        """The risk profile of the release, on its distinct keys: nothing need be written for it.
+        """The risk profile of the release: of its distinct keys, and then beside the original, if it may be safe.
 
-        Worked out once and kept, unless further `measures` are asked for.
+        For that its records are made once, in the private folder of the engine. Worked out once and kept, unless
+        further `measures` are asked for.
         """
         return self.measured(measures, progress) if measures or progress is not None else self._profile
 
     def measured(self, measures: Any = (), progress: Progress | None = None) -> LargeProfile:
         """The risk profile, worked out anew."""
+        show = checked_progress(progress)
         found = assess_keys(
             self.rows.large, self.original_keys, self._keys, self.scenario, self.state.scenario.weight, self.policy,
-            measures, checked_progress(progress),
+            measures, part(show, 0.0, 0.3),
         )  # fmt: skip
+        if any(each.holds is False for each in found.verdicts()):
+            found = found.with_open("given_back", self.policy.given_back, UNSAFE_ANYWAY)
+        else:
+            try:
+                found = assessed_beside(self, measures, part(show, 0.3, 1.0))
+            except TacitaError as error:
+                found = found.with_open("given_back", self.policy.given_back or 0, f"{BESIDE} {error}")
         if not measures:
             self.__dict__["_profile"] = found
         return found
@@ -154,21 +165,8 @@ class LargeRelease(Judged):
         show, target = checked_progress(progress), Path(path)
         if target.suffix.lower() not in (".parquet", ".pq"):
             raise TacitaError(f"{target.name} must end in .parquet: the release is written batch by batch.")
-        from tacita.engine.writing import FractionsError, ParquetFile
-
-        size, fractions = max(self.large.size, 1), frozenset[str]()
         with atomic.new_file(target, overwrite=overwrite) as beside:
-            while True:
-                try:
-                    with ParquetFile(beside, fractions=fractions) as file:
-                        done = 0
-                        for batch, _ in self.made():
-                            show(done / size, "writing the release")
-                            file.write(frame_files.plain_arrow(batch.table), notes_of(batch))
-                            done += len(batch)
-                    break
-                except FractionsError as found:
-                    fractions |= found.columns
+            write_batches(self, beside, numbered=False, progress=show)
             show(1.0, "done")
         return target
 
