@@ -161,7 +161,8 @@ def _fitted_factor(rows: Rows, values: Ints, key: int, before: Ints, tried: Ints
             break  # No cell shares its context with another: longer contexts say nothing that could be checked.
         (start, value, ends), seen = _entries(context, wanted, rows.own, len(known), int(values[key]))
         some = seen.of(tried)
-        gains = chain_loops.gains(*some, rows.own[tried], probability[tried], FACTORS)
+        gains = np.zeros(len(FACTORS))
+        chain_loops.gains(*some, rows.own[tried], probability[tried], FACTORS, gains)
         factor = float(FACTORS[int(np.argmax(gains))])
         chain_loops.refine(*seen, rows.own, factor, probability)
         levels.append(Level(int(added), known, start, value, ends, factor))

@@ -43,15 +43,13 @@ def seen(
 
 
 @compiled
-def gains(records: Any, alike: Any, different: Any, own: Any, before: Any, factors: Any) -> Any:
-    """By factor: the log-likelihood of the values of some cells, each with its own records left out."""
-    result = np.zeros(len(factors))
+def gains(records: Any, alike: Any, different: Any, own: Any, before: Any, factors: Any, result: Any) -> None:
+    """By factor, added to `result`: the log-likelihood of values of cells, each with its own records left out."""
     for k in range(len(own)):
         others = different[k] - (1 if alike[k] == own[k] else 0)
         for g in range(len(factors)):
             prior = factors[g] * max(others, 1)
             result[g] += own[k] * np.log((alike[k] - own[k] + prior * before[k]) / (records[k] - own[k] + prior))
-    return result
 
 
 @compiled

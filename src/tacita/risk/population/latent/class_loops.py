@@ -29,11 +29,21 @@ def _joint(row: Any, sizes: Any, shares: Any, joint: Any) -> float:
             joint[c] *= shares[place, c]
         rest += 1
         if rest == RESCALED:
-            greatest, rest = joint.max(), 0
+            greatest, rest = joint[0], 0
+            for c in range(1, len(sizes)):
+                greatest = max(greatest, joint[c])
             taken += np.log(greatest)
             for c in range(len(sizes)):
                 joint[c] /= greatest
     return taken
+
+
+@compiled
+def _total(values: Any) -> float:
+    total = 0.0
+    for value in values:
+        total += value
+    return total
 
 
 @compiled
@@ -45,7 +55,7 @@ def expected_counts(codes: Any, weight: Any, sizes: Any, shares: Any, counts: An
         if weight[k] == 0.0:
             continue
         taken = _joint(codes[k], sizes, shares, joint)
-        total = joint.sum()
+        total = _total(joint)
         likelihood += weight[k] * (np.log(total) + taken)
         for c in range(len(sizes)):
             joint[c] *= weight[k] / total
@@ -63,7 +73,7 @@ def log_density(codes: Any, rows: Any, sizes: Any, shares: Any, density: Any) ->
     joint = np.empty(len(sizes))
     for k in rows:
         taken = _joint(codes[k], sizes, shares, joint)
-        density[k] = np.log(joint.sum()) + taken
+        density[k] = np.log(_total(joint)) + taken
 
 
 @compiled
@@ -79,10 +89,10 @@ def density_without(
     """
     classes = len(sizes)
     joint, own = np.empty(classes), np.empty(classes)
-    records = totals.sum()
+    records = _total(totals)
     for k in rows:
         _joint(codes[k], sizes, shares, own)
-        factor = weight[k] / own.sum()
+        factor = weight[k] / _total(own)
         for c in range(classes):
             own[c] *= factor
             joint[c] = (max(totals[c] - own[c], 0.0) + 0.1) / (records - weight[k] + 0.1 * classes)
@@ -97,7 +107,7 @@ def density_without(
                 if numeric[j]:
                     drawn = 0.1 * common + (0.9 * smooth[place, c] / rest if rest > 1e-9 else 0.9 * common)
                 joint[c] *= (max(counts[place, c] - own[c], 0.0) + prior[j] * drawn) / (rest + prior[j])
-        density[k] += joint.sum()
+        density[k] += _total(joint)
 
 
 @compiled
@@ -125,18 +135,10 @@ def smoothed(counts: Any, start: int, end: int, kernel: Any, result: Any) -> Non
 
 
 @compiled
-def draw_rows(uniforms: Any, sizes: Any, shares: Any, starts: Any, result: Any) -> None:
-    """Complete keys drawn from the model: the first uniform number of a row chooses the class, others the values."""
-    ends = np.cumsum(sizes)
-    sums = np.empty_like(shares)
-    for j in range(len(starts) - 1):
-        for c in range(shares.shape[1]):
-            total = 0.0
-            for place in range(starts[j], starts[j + 1]):
-                total += shares[place, c]
-                sums[place, c] = total
+def draw_rows(uniforms: Any, classes: Any, sums: Any, starts: Any, result: Any) -> None:
+    """Complete keys of records of some classes, by the running sums of shares and a uniform number for each value."""
     for d in range(len(uniforms)):
-        c = min(np.searchsorted(ends, uniforms[d, 0] * ends[-1], side="right"), len(sizes) - 1)
+        c = classes[d]
         for j in range(len(starts) - 1):
             low, high = starts[j], starts[j + 1] - 1
             wanted = uniforms[d, j + 1] * sums[high, c]

@@ -9,6 +9,7 @@ Goodman (1974), Biometrika 61, 215-231; Manrique-Vallier and Reiter (2012), JASA
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,7 +94,11 @@ class Classes(NamedTuple):
         keys = len(self.layout.values)
         result = np.empty((count, keys), dtype=np.int64)
         uniforms = draws.generator().random((count, keys + 1))
-        class_loops.draw_rows(uniforms, self.sizes, self.shares, self.layout.starts, result)
+        ends, sums = np.cumsum(self.sizes), np.empty_like(self.shares)
+        for first, last in pairwise(self.layout.starts):
+            np.cumsum(self.shares[first:last], axis=0, out=sums[first:last])
+        chosen = np.minimum(np.searchsorted(ends, uniforms[:, 0] * ends[-1], side="right"), len(ends) - 1)
+        class_loops.draw_rows(uniforms, chosen, sums, self.layout.starts, result)
         return result
 
 

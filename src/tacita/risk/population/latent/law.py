@@ -163,8 +163,8 @@ def posterior(parameters: Floats, index: float, counts: Counts) -> tuple[float, 
     parts = np.split(parameters, len(parameters) // len(KNOTS))
     gradient = np.empty_like(parameters)
     value = law_loops.likelihood(
-        parameters, index, len(parts) == 3, counts.place, counts.share, counts.log_m + counts.log_shown, counts.start,
-        counts.records, counts.weight, gradient,
+        parameters, index, law_loops.powers(index, MOST + 1), len(parts) == 3, counts.place, counts.share,
+        counts.log_m + counts.log_shown, counts.start, counts.records, counts.weight, np.empty((3, MOST + 2)), gradient,
     )  # fmt: skip
     for place, (part, prior) in enumerate(zip(parts, priors(index), strict=False)):
         log, slope = prior.log(part)

@@ -7,6 +7,7 @@ around the rate; M and a are piecewise linear in the forecast, and a share of th
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def within(value: float) -> float:
     return min(max(value, -STEEPEST), STEEPEST)
 
 
-@compiled
+@cache
 def powers(index: float, size: int) -> Any:
     """The coefficients of (1 - z)^(index - 1)."""
     result = np.ones(size)
@@ -79,33 +80,34 @@ def _log_chance(count: int, none: float, by_mean: float, by_shape: float, p: Any
         if one < LEAST:
             return none + np.log(LEAST), by_mean, by_shape
         return none + np.log(one), by_mean + p[1, count] / one, by_shape + p[2, count] / one
-    total = np.zeros(3)
+    total, moved_mean, moved_shape = 0.0, 0.0, 0.0
     for k in range(MOST + 1):
-        for row in range(3):
-            total[row] += p[row, k]
+        total += p[0, k]
+        moved_mean += p[1, k]
+        moved_shape += p[2, k]
     chance = np.exp(none)
-    rest = 1.0 - chance * total[0]
+    rest = 1.0 - chance * total
     if rest < ROUNDING:
         return np.log(ROUNDING), 0.0, 0.0
     return (
         np.log(rest),
-        -chance * (total[0] * by_mean + total[1]) / rest,
-        -chance * (total[0] * by_shape + total[2]) / rest,
+        -chance * (total * by_mean + moved_mean) / rest,
+        -chance * (total * by_shape + moved_shape) / rest,
     )
 
 
 @compiled
 def likelihood(
-    parameters: Any, index: float, zeros: bool, place: Any, share: Any, log_mean: Any, start: Any, count: Any,
-    weight: Any, gradient: Any,
+    parameters: Any, index: float, power: Any, zeros: bool, place: Any, share: Any, log_mean: Any, start: Any,
+    count: Any, weight: Any, p: Any, gradient: Any,
 ) -> float:  # fmt: skip
     """The log-likelihood of counts (0: cells not in the sample), and its gradient by the parameters.
 
     `place` and `share` say by forecast between which knots it lies; `log_mean` is what of it the sample holds. The
-    counts of a forecast stand from `start` on, in ascending order.
+    counts of a forecast stand from `start` on, in ascending order. `p` has room for chances and their derivatives.
     """
     knots = len(gradient) // (3 if zeros else 2)
-    power, p, total = powers(index, MOST + 1), np.empty((3, MOST + 2)), 0.0
+    total = 0.0
     gradient[:] = 0.0
     for b in range(len(place)):
         at, sides = place[b], (1.0 - share[b], share[b])

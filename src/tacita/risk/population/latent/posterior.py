@@ -19,6 +19,7 @@ from tacita.arrays import Bools, Floats, Ints
 from tacita.risk.identity.negative_binomial import expected_reciprocal, reciprocal_variance
 from tacita.risk.population.latent import risk_loops
 from tacita.risk.population.latent.law import GREATEST_COUNT
+from tacita.risk.population.latent.law_loops import powers
 from tacita.threads import in_threads
 
 
@@ -32,7 +33,8 @@ NODES, NODE_WEIGHTS = _rule(40)
 POWER_NODES, POWER_WEIGHTS = _rule(24)
 """Fewer where each value of the integrand is a sum."""
 
-
+ROOM = GREATEST_COUNT + 2
+"""Chances are worked out up to a count above those that are forecast."""
 BLOCK = 4096
 """Keys of which one thread works out figures at a time."""
 
@@ -126,7 +128,7 @@ class Population:
         def block(some: slice) -> None:
             risk_loops.power_figures(
                 sample.f[some], sample.shown[some], sample.mean_weight[some], mean[some], shape[some], self.index,
-                POWER_NODES, POWER_WEIGHTS, integrals, second, found[some],
+                powers(self.index, ROOM), POWER_NODES, POWER_WEIGHTS, integrals, second, np.empty(ROOM), found[some],
             )  # fmt: skip
 
         _in_blocks(block, len(rows))
@@ -138,10 +140,11 @@ class Population:
         shape, odds = (each.copy() for each in self.gamma)
         if len(self.apart):
             figures = self._figures(self.apart, integrals=False, second=False)
+            log_none, mean = np.ascontiguousarray(figures.T[2:])
             matched = np.empty(len(figures))
 
             def block(some: slice) -> None:
-                matched[some] = risk_loops.odds_of(figures[some, 3], figures[some, 2])
+                risk_loops.odds_of(mean[some], log_none[some], matched[some])
 
             _in_blocks(block, len(figures))
             some = matched > 0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tacita.compiled import compiled
-from tacita.risk.population.latent.law_loops import log_none, powers
+from tacita.risk.population.latent.law_loops import log_none
 
 NEGLIGIBLE = 45.0
 """The integral stops where the integrand has fallen by this many orders of e."""
@@ -22,7 +22,7 @@ def reciprocal_moments(f: Any, shape: Any, odds: Any, nodes: Any, weights: Any, 
     for k in range(len(f)):
         if odds[k] < 1e-14:
             result[k, 0] = 1.0 / f[k]
-            result[k, 1] = 1.0 / f[k] ** 2
+            result[k, 1] = 1.0 / (f[k] * f[k])
             continue
         whole = np.log1p(odds[k])
         steep = shape[k] - 1.0 + (f[k] - 1.0) / odds[k]
@@ -64,26 +64,28 @@ def _row(most: int, mean: float, shape: float, index: float, power: Any, p: Any)
             decay *= step
         p[k + 1] = first / (k + 1) * total
         if p[k + 1] > 1e250:
-            logarithm += np.log(p[k + 1])
-            p[: k + 2] /= p[k + 1]
+            greatest = p[k + 1]
+            logarithm += np.log(greatest)
+            for j in range(k + 2):
+                p[j] /= greatest
     return logarithm
 
 
 @compiled
 def power_figures(
-    f: Any, shown: Any, mean_weight: Any, mean: Any, shape: Any, index: float, nodes: Any, weights: Any,
-    integrals: bool, second: bool, result: Any,
+    f: Any, shown: Any, mean_weight: Any, mean: Any, shape: Any, index: float, power: Any, nodes: Any, weights: Any,
+    integrals: bool, second: bool, p: Any, result: Any,
 ) -> None:  # fmt: skip
     """E(1/F) and E(1/F^2) where rates are of another index than 0, log P(F = f), and E(F - f).
 
     With s = shown + (mean weight - shown) x the integrand is (1-x)^(f-1) E(rate^f e^(-s rate)) / E(rate^f e^(-shown
-    rate)), and E(rate^f e^(-s rate)) is P(f) of a count with exposure s, times f!/s^f.
+    rate)), and E(rate^f e^(-s rate)) is P(f) of a count with exposure s, times f!/s^f. `p` has room for chances.
     """
-    power, p = powers(index, 64), np.empty(64)
     for k in range(len(f)):
-        count, exposed, others = int(f[k]), shown[k], mean_weight[k] - shown[k]
+        count, exposed, others = np.int64(f[k]), shown[k], mean_weight[k] - shown[k]
         if others <= 0.0 or mean_weight[k] <= 1.0:
-            result[k] = np.array([1.0 / f[k], 1.0 / f[k] ** 2, 0.0, 0.0])
+            result[k, 0], result[k, 1] = 1.0 / f[k], 1.0 / (f[k] * f[k])
+            result[k, 2], result[k, 3] = 0.0, 0.0
             continue
         logarithm = _row(count + 1, exposed * mean[k], shape[k], index, power, p)
         known = np.log(p[count]) + logarithm - count * np.log(exposed)
@@ -110,7 +112,7 @@ def _integrate(
     known: float, nodes: Any, weights: Any, power: Any, p: Any, result: Any,
 ) -> None:  # fmt: skip
     """Both moments of 1/F into row `k` of the result."""
-    count, odds = int(f), others / (shape / mean + exposed)
+    count, odds = np.int64(f), others / (shape / mean + exposed)
     whole = np.log1p(odds)
     # The integrand falls at least as fast as at its beginning.
     steep = rate * others / odds - 1.0 + (f - 1.0) / odds
@@ -118,22 +120,23 @@ def _integrate(
     result[k, 0], result[k, 1] = 0.0, 0.0
     for i in range(len(nodes)):
         # Squared distances from the upper end, as the logarithm of 1 - x has a pole there.
-        y = end * (1.0 - (1.0 - nodes[i]) ** 2)
+        rest = 1.0 - nodes[i]
+        y = end * (1.0 - rest * rest)
         log = np.log1p(-np.expm1(y) / odds) if y < 0.5 * whole else np.log(_left(y - whole, odds))
         s = exposed + others * np.expm1(y) / odds
         logarithm = _row(count, s * mean, shape, index, power, p)
         value = np.exp((f - 1.0) * log + np.log(p[count]) + logarithm - count * np.log(s) - known + y)
-        value *= 2.0 * (1.0 - nodes[i]) * weights[i] * end / odds
+        value *= 2.0 * rest * weights[i] * end / odds
         result[k, 0] += value
         result[k, 1] -= log * value
 
 
 @compiled
-def odds_of(mean: Any, log_none_: Any) -> Any:
+def odds_of(mean: Any, log_none_: Any, result: Any) -> None:
     """The odds of negative binomial counts with a mean and log P(0): log(1 + odds)/odds = -log P(0)/mean."""
-    result = np.zeros(len(mean))
     for k in range(len(mean)):
         if mean[k] <= 0.0:
+            result[k] = 0.0
             continue
         wanted = min(max(-log_none_[k] / mean[k], 1e-12), 1.0)
         low, high = -30.0, 40.0
@@ -145,4 +148,3 @@ def odds_of(mean: Any, log_none_: Any) -> Any:
             else:
                 high = middle
         result[k] = np.exp(low)
-    return result

@@ -10,14 +10,15 @@ from tacita.compiled import compiled
 
 
 @compiled
-def fit_effects(columns: Any, count: Any, rest: Any, ridge: float, sweeps: int, enough: float) -> None:
+def fit_effects(
+    columns: Any, count: Any, rest: Any, ridge: float, sweeps: int, enough: float, records: Any, effects: Any, total: Any
+) -> None:
     """Take one effect for each value of each variable out of `rest`, until the fit changes by no more than `enough`.
 
     Each sweep fits the effects of one variable after the other, drawn to 0 as by `ridge` more records. What all effects
-    of one variable gain and those of another lose changes nothing.
+    of one variable gain and those of another lose changes nothing. By variable and value, all 0 at first: `records` and
+    `effects`; `total` has room for one number for each value.
     """
-    most = columns.max() + 1
-    records, effects, total = np.zeros((len(columns), most)), np.zeros((len(columns), most)), np.zeros(most)
     for j in range(len(columns)):
         for k in range(len(rest)):
             records[j, columns[j, k]] += count[k]
@@ -28,7 +29,7 @@ def fit_effects(columns: Any, count: Any, rest: Any, ridge: float, sweeps: int, 
             for k in range(len(rest)):
                 total[columns[j, k]] += count[k] * rest[k]
             least, greatest = np.inf, -np.inf
-            for value in range(most):
+            for value in range(len(total)):
                 if records[j, value] == 0.0:
                     continue
                 step = (total[value] - ridge * effects[j, value]) / (records[j, value] + ridge)
