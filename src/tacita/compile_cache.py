@@ -20,13 +20,13 @@ Base: Any = caching.FunctionCache
 FileBase: Any = caching.IndexDataCacheFile
 
 
-def cache_of(function: Callable[..., Any], kind: str) -> Any:
-    """A cache of a function, one for each kind of compilation; None where there is no folder that could be written to.
+def cache_of(function: Callable[..., Any]) -> Any:
+    """A cache of a function; None where there is no folder that could be written to.
 
     Nor is there one for a function that is in no file.
     """
     try:
-        return Cache(function, kind)
+        return Cache(function)
     except (RuntimeError, OSError):
         return None
 
@@ -34,9 +34,9 @@ def cache_of(function: Callable[..., Any], kind: str) -> Any:
 class Cache(Base):  # type: ignore[misc]
     """Numba's cache by the digest of what a function reaches; what cannot be read or written is compiled anew."""
 
-    def __init__(self, function: Callable[..., Any], kind: str) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        self._cache_file = CacheFile(self._cache_path, f"{self._impl.filename_base}.{kind}", "")
+        self._cache_file = CacheFile(self._cache_path, self._impl.filename_base, "")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The machine code for types of arguments; None if there is none that is still right."""

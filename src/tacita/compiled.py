@@ -21,14 +21,15 @@ def compiled(function: F) -> F:
     loop lets other threads run.
     """
     numba: Any = importlib.import_module("numba")
+    parts = importlib.import_module("tacita.compile_parts")
     cache_of = importlib.import_module("tacita.compile_cache").cache_of
     entry = numba.njit(nogil=True, no_cfunc_wrapper=True)(function)
     # Calls from other compiled functions go to a second compilation, without the code that takes arguments of Python
     # apart: that code takes up to half the time of compiling.
-    inner = numba.njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function)
-    entry.get_call_template, entry.get_overload = inner.get_call_template, inner.get_overload
-    for each, kind in ((entry, "entry"), (inner, "inner")):
-        kept = cache_of(function, kind)
-        if kept is not None:
-            each._cache = kept
+    part = numba.njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, pipeline_class=parts.Part)(function)
+    entry.get_call_template, entry.get_overload = part.get_call_template, part.get_overload
+    entry.compile, part.compile = parts.undisturbed(entry.compile), parts.undisturbed(part.compile)
+    kept = cache_of(function)
+    if kept is not None:
+        entry._cache = kept
     return cast(F, entry)

@@ -50,7 +50,7 @@ def _left(log_ratio: float, odds: float) -> float:
 
 
 @compiled
-def _row(most: int, mean: float, shape: float, index: float, power: Any, p: Any) -> float:
+def _row(most: Any, mean: float, shape: float, index: float, power: Any, p: Any) -> float:
     """P(k)/P(0) for k up to `most`, without derivatives, up to a factor; the logarithm of P(0) times that factor."""
     ratio = mean / shape
     first = mean * np.exp((index - 1.0) * np.log1p(ratio))

@@ -11,8 +11,9 @@ from tacita.compiled import compiled
 
 @compiled
 def fit_effects(
-    columns: Any, count: Any, rest: Any, ridge: float, sweeps: int, enough: float, records: Any, effects: Any, total: Any
-) -> None:
+    columns: Any, count: Any, rest: Any, ridge: float, sweeps: int, enough: float, records: Any, effects: Any,
+    total: Any,
+) -> None:  # fmt: skip
     """Take one effect for each value of each variable out of `rest`, until the fit changes by no more than `enough`.
 
     Each sweep fits the effects of one variable after the other, drawn to 0 as by `ridge` more records. What all effects

@@ -53,7 +53,7 @@ def additive(codes: Ints, count: Floats, mean: Floats, ridge: float = 1.0) -> Fl
     level = (count * mean).sum() / count.sum()
     rest, columns = mean - level, np.ascontiguousarray(codes.T)
     values = int(columns.max()) + 1
-    records, effects = np.zeros((2, len(columns), values))
-    weight_loops.fit_effects(columns, count, rest, ridge, SWEEPS, ENOUGH * abs(level), records, effects, np.empty(values))
+    room = *np.zeros((2, len(columns), values)), np.empty(values)
+    weight_loops.fit_effects(columns, count, rest, ridge, SWEEPS, ENOUGH * abs(level), *room)
     fitted: Floats = mean - rest
     return fitted
