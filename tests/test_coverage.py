@@ -10,7 +10,7 @@ import pytest
 import typer.main
 
 import tacita
-from tacita.assessment.whole import CORE, OF_NUMBERS
+from tacita.assessment.assess import CORE, OF_NUMBERS
 from tacita.cli import app
 from tacita.cli.reading import reading_options
 from tacita.data.files import SUFFIXES

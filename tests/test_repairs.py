@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import tacita as tc
-from tacita.assessment import repairs
+from tacita.keys.table import KeyTable
 from tacita.protect.steps import find_step
 from tacita.release.project import protect
 from tacita.result import Repair
@@ -141,13 +141,13 @@ def test_agreement_on_all_keys_but_one_against_counting_pairs() -> None:
         others = [name for at, name in enumerate("abc") if at != place]
         rows = people.select(others).rows()
         slow = [sum(row == other for other in rows) for row in rows]
-        assert table.per_record(repairs.Agreement(table).without(place)).tolist() == slow
+        assert table.per_record(table.alike_without(place)).tolist() == slow
 
 
 def test_keys_of_huge_tables_are_not_tried_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     who, policy = CASES["census"]
-    monkeypatch.setattr(repairs, "MOST_CELLS", 10)
-    monkeypatch.setattr(repairs.Agreement, "without", None)
+    monkeypatch.setattr("tacita.risk.identity.k_anonymity.MOST_CELLS", 10)
+    monkeypatch.setattr(KeyTable, "alike_without", None)
     found = by_name(tc.assess(DATA, who, policy))
     assert found["k"].cells == found["k"].records
 

@@ -18,8 +18,8 @@ from tacita.policy import Policy, void_limits
 from tacita.scenario import Scenario
 
 if TYPE_CHECKING:
+    from tacita.assessment.assess import Context
     from tacita.assessment.profile import KeySetRisk
-    from tacita.assessment.whole import Context
 
 RELATIVE_ERROR = 0.5
 """A relative error of F-hat above this is called unreliable."""
@@ -97,7 +97,7 @@ def detailed_keys(table: KeyTable, data: Data) -> Iterator[str]:
         if values <= MANY_VALUES or uniques < MANY_UNIQUES * table.size:
             continue
         if len(table.keys) > 1:
-            without = _uniques_without(table, place)
+            without = int(table.records[table.alike_without(place) == 1].sum())
             if without > 0.7 * uniques:
                 continue
             effect = f"without it {without:,} of {uniques:,} unique records would be unique"
@@ -115,17 +115,6 @@ def _recode(name: str, data: Data) -> str:
         unless = "" if declared else ", or by their first digits if its numbers are codes"
         return f"for example into classes of 5 or 10{unless}"
     return "for example to the next higher level of its code list, or group its rare values"
-
-
-def _uniques_without(table: KeyTable, place: int) -> int:
-    """Records that are unique on the other keys, missing values being a category."""
-    from tacita.keys.source import combined
-
-    others = [j for j in range(len(table.keys)) if j != place]
-    sizes = [len(table.values[j]) + 1 for j in others]
-    groups = np.unique(combined([table.codes[:, j] for j in others], sizes, len(table.codes)), return_inverse=True)[1]
-    records = np.bincount(groups, weights=table.records)
-    return int((records == 1).sum())
 
 
 def units_counted(table: KeyTable, data: Data, scenario: Scenario) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tacita import check
 from tacita.data import Data
 from tacita.policy import Policy
-from tacita.result import WITH_OTHER_COLUMNS, Result, Verdict
+from tacita.result import WITH_OTHER_COLUMNS, Repair, Result, Verdict
 from tacita.risk.release.reconstruction.close_columns import close_text
 from tacita.risk.release.reconstruction.finer import FinerColumns
 from tacita.risk.release.reconstruction.order import REORDER, ROWS
@@ -166,3 +166,25 @@ def _reasons(finer: FinerColumns, weight: str | None, what: str = FINER) -> Iter
         if len(identifiers) > 1:
             what, them = ("look like identifiers and tell", "them")
         yield f"{check.quoted(identifiers)} {what} it; declare {them} as identifiers or household, or remove {them}"
+
+
+def repair_of_disclosed_keys(found: Result | None, scenario: Scenario, keys: Sequence[str], records: int) -> Repair:
+    """Keys that other columns tell more finely than they are released: those columns are the reason."""
+    telling = disclosing_columns(found, scenario, keys)
+    weight = scenario.weight
+    columns = [name for name in telling if name not in (weight, ROWS)]
+    ways = []
+    if columns:
+        tell, them = ("tells", "it") if len(columns) == 1 else ("tell", "them")
+        ways.append(
+            f"{check.quoted(columns)} {tell} the keys more finely than they are released: "
+            f"Remove([{check.quoted(columns)}]), recode {them} alike, or name {them} among the keys"
+        )
+    if weight in telling:
+        ways.append(f"the weight {weight!r} tells them: round it further with RoundWeights() or Remove([{weight!r}])")
+    if ROWS in telling:
+        ways.append(f"the order of the rows tells them: {REORDER}")
+    text = "; ".join(ways) or "recode or remove the columns that tell the keys more finely, as the cautions name them"
+    if len(ways) != 1 or weight in telling:
+        return Repair("", text, records=records)
+    return Repair("", text, *(("remove", {"variables": columns}) if columns else ("random_order", {})), records)

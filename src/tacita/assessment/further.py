@@ -20,8 +20,8 @@ from tacita.scenario import Scenario
 from tacita.work import UNASKED, TooMuchWork, allow
 
 if TYPE_CHECKING:
+    from tacita.assessment.assess import Context
     from tacita.assessment.disclosed_keys import DisclosedKeys
-    from tacita.assessment.whole import Context
 
 FROM_OUTSIDE = ("external_risk", "total_risk")
 """Attacks by an intruder with a file of his own: what he knows besides makes them stronger."""

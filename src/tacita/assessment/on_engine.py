@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,7 +16,6 @@ from tacita import frame
 from tacita.assessment.households_on_engine import HouseholdsOnEngine
 from tacita.assessment.profile import RiskProfile
 from tacita.assessment.undeclared_on_engine import undeclared_on_engine
-from tacita.assessment.whole import Context, profile_of
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.data.large_data import LargeData
@@ -32,7 +31,7 @@ from tacita.keys.large_files import (
     needs_weights,
 )
 from tacita.measures import find, measure_names
-from tacita.policy import Policy, checked_policy
+from tacita.policy import Policy
 from tacita.progress import Progress, part
 from tacita.result import Verdict
 from tacita.risk.identity.original import with_original_sums
@@ -100,48 +99,74 @@ class LargeProfile(RiskProfile):
         return write_records(self, path, overwrite, progress)
 
 
-def assess_on_engine(
+class OnEngine(NamedTuple):
+    """A file on an engine that is ready to be assessed: its distinct keys are in memory."""
+
+    large: LargeData
+    scenario: Scenario
+    known: Scenario
+    """The scenario with no other variables than the rows have."""
+    rows: Data
+    """What is measured: the distinct keys, of a release as it is released."""
+    keys: Data
+    """The same rows with the values that records are joined to them by."""
+    names: tuple[str, ...]
+    """The variables that the records were grouped by."""
+    original: Data | None = None
+    """The same rows as they were in the file that this is a release of."""
+    households: HouseholdsOnEngine | None = None
+    left_out: frozenset[str] = frozenset()
+    """Variables of the scenario that are not in the rows, since they have too many values."""
+    cautions: tuple[str, ...] = ()
+    not_measured: tuple[Verdict, ...] = ()
+
+    def profile(self, found: RiskProfile) -> LargeProfile:
+        """The profile of the file, from that of its distinct keys."""
+        fields = {name: getattr(found, name) for name in RiskProfile.__dataclass_fields__ if name != "figure"}
+        fields["scenario"] = self.scenario
+        fields["cautions"] = (*found.cautions, *self.cautions)
+        fields["not_measured"] = (*found.not_measured, *self.not_measured)
+        return LargeProfile(**fields, large=self.large, names=self.names, rows=self.keys, households=self.households)
+
+
+@contextmanager
+def on_engine(
     data: Any,
     scenario: Scenario,
-    policy: Policy | None,
-    two: Mapping[str, Any],
-    model: str | None,
-    method: str,
-    quantile: float | None,
+    policy: Policy,
+    *,
+    original: Any,
+    register: Any,
     measures: Any,
     memory: int | str | None,
+    unit: str | None,
     progress: Progress,
-    unit: str | None = None,
-) -> LargeProfile:
-    """The risk profile of large data; the key table leaves the engine only if it fits the memory budget.
+) -> Iterator[OnEngine]:
+    """Large data ready to be assessed, open as long as that takes; the keys leave the engine only if they fit memory.
 
-    `two` holds the original that the data are a release of, and the register; `unit` names the column that says which
-    records are the same.
+    `original` is the file that the data are a release of; `unit` names the column that says which records are the same.
     """
-    if two.get("register") is not None:
+    if register is not None:
         raise TacitaError(
             "register=... needs all records in memory; assess a sample of the records with it, or each file alone."
         )
-    how = {"model": model, "method": method, "quantile": None if quantile is False else quantile, "register": None}
-    large, limits = LargeData.of(data, memory=memory), checked_policy(policy)
+    large = LargeData.of(data, memory=memory)
     with ExitStack() as stack:
-        given = two.get("original")
-        first = None if given is None else stack.enter_context(opened(given, large, memory))
-        return _assessed(large, first, checked(scenario), limits, how, measures, unit, progress)
+        first = None if original is None else stack.enter_context(opened(original, large, memory))
+        yield _ready(large, first, checked(scenario), policy, measures, unit, progress)
 
 
-def _assessed(
+def _ready(
     large: LargeData,
     first: LargeData | None,
     scenario: Scenario,
-    limits: Policy,
-    how: Mapping[str, Any],
+    policy: Policy,
     measures: Any,
     unit: str | None,
     progress: Progress,
-) -> LargeProfile:
-    """The risk profile of an open file, and of its open original."""
-    by_record, show = _needs_weights(measures, limits), part(progress, 0.0, 0.4)
+) -> OnEngine:
+    """The distinct keys of an open file, and of its open original."""
+    by_record, show = _needs_weights(measures, policy), part(progress, 0.0, 0.4)
     before, unseen, apart = None, tuple[str, ...](), tuple[str, ...]()
     if first is None:
         rows, names, left_out = distinct_keys(large, scenario, by_record, show)
@@ -154,32 +179,27 @@ def _assessed(
     households = None
     if scenario.household in large.columns and scenario.keys:
         households = HouseholdsOnEngine(large, scenario, tuple(names), rows, part(progress, 0.7, 0.9))
-    context = Context(rows.remembering(), known, limits, None, before, how, households, frozenset(left_out))
-    profile = profile_of(context, measures, None, known, part(progress, 0.4, 0.7))
-    looked_at = undeclared_on_engine(large, scenario)
-    cautions = (*profile.cautions, *looked_at, *(f"{each!r} {LEFT_OUT}" for each in left_out))
+    cautions = (*undeclared_on_engine(large, scenario), *(f"{each!r} {LEFT_OUT}" for each in left_out))
     others = [name for name in unseen if name not in scenario.roles or name == scenario.weight]
     cautions += (left_out_caution(others),) if others else ()
     cautions += (apart_caution(apart),) if apart else ()
-    found = {name: getattr(profile, name) for name in RiskProfile.__dataclass_fields__ if name != "figure"}
-    found |= {"scenario": scenario, "cautions": cautions}
-    if before is not None and scenario.numeric_keys and limits.neighbours is not None:
-        found["not_measured"] = (*profile.not_measured, Verdict("confidentiality", 0.0, None, None, OF_NUMBERS))
-    progress(1.0, "done")
-    return LargeProfile(**found, large=large, names=tuple(names), rows=rows, households=households)
+    of_numbers: tuple[Verdict, ...] = ()
+    if before is not None and scenario.numeric_keys and policy.neighbours is not None:
+        of_numbers = (Verdict("confidentiality", 0.0, None, None, OF_NUMBERS),)
+    return OnEngine(
+        large, scenario, known, rows, rows, tuple(names), before, households, frozenset(left_out), cautions, of_numbers
+    )
 
 
-def assess_keys(
+def release_on_engine(
     large: LargeData,
     originals: frame.Frame,
     released: Data,
     scenario: Scenario,
     weight: str | None,
-    policy: Policy,
-    measures: Any,
     progress: Progress,
-) -> LargeProfile:
-    """The risk profile of a release, of its distinct keys as they were and as they are released.
+) -> OnEngine:
+    """A release ready to be assessed, of its distinct keys as they were and as they are released.
 
     The `weight` is that of the original, whatever is released; households are those of the records with those keys.
     """
@@ -192,17 +212,11 @@ def assess_keys(
     rows = rows.without((PLACE,))
     known = restricted(replace(scenario, weight=weight), rows.columns)
     assert known is not None
-    keys = Data(frame.take(originals, place), condensed=rows.condensed)
+    keys, names = Data(frame.take(originals, place), condensed=rows.condensed), tuple(originals.columns)
     households = None
     if scenario.household is not None and scenario.keys:
-        households = HouseholdsOnEngine(large, scenario, tuple(originals.columns), keys, part(progress, 0.5, 0.9))
-    how = {"model": None, "method": "exact", "quantile": None, "register": None}
-    context = Context(rows.remembering(), known, policy, None, None, how, households)
-    profile = profile_of(context, measures, None, known, part(progress, 0.0, 0.5))
-    found = {name: getattr(profile, name) for name in RiskProfile.__dataclass_fields__ if name != "figure"}
-    found |= {"scenario": scenario}
-    progress(1.0, "done")
-    return LargeProfile(**found, large=large, names=tuple(originals.columns), rows=keys, households=households)
+        households = HouseholdsOnEngine(large, scenario, names, keys, part(progress, 0.5, 0.9))
+    return OnEngine(large, scenario, known, rows, keys, names, households=households)
 
 
 def _judged(scenario: Scenario) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,9 +11,8 @@ import numpy as np
 
 from tacita import __version__, check, frame
 from tacita.arrays import Bools, Ints
-from tacita.assessment import text
+from tacita.assessment import record_table, text
 from tacita.assessment.numeric_keys import not_judged, not_judged_beside
-from tacita.assessment.repairs import repairs
 from tacita.check import TacitaError
 from tacita.keys.table import KeyTable
 from tacita.measures import find
@@ -23,14 +22,12 @@ from tacita.risk.identity.attackers import Attackers
 from tacita.risk.identity.household_risk import HouseholdRisk
 from tacita.risk.identity.individual_risk import IndividualRisk
 from tacita.risk.identity.k_anonymity import KAnonymity
-from tacita.risk.identity.reidentification import Reidentification, Threshold, ThresholdCurve
+from tacita.risk.identity.reidentification import Reidentification, Threshold, ThresholdCurve, repair_of_rate
 from tacita.risk.identity.risk_threshold import RiskThreshold
 from tacita.scenario import Scenario
 
 MAIN = "keys"
 """The name of the main key set."""
-HEADS = {"f": "alike in the file (f)", "F": "in the population (F)", "violations": "limits broken"}
-"""What columns of the records are called in print."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +56,25 @@ class KeySetRisk:
 
     def verdicts(self, policy: Policy) -> Iterator[Verdict]:
         """Whether the limits of the policy, or the key set's own ones, are kept."""
-        own = policy
-        if (self.k, self.risk_limit) != (policy.k, policy.risk):
-            own = replace(policy, k=self.k, risk=self.risk_limit)
+        own = self._own(policy)
         for result in (self.k_anonymity, self.individual, self.reidentification):
             for verdict in result.verdicts(own):
                 on = "" if self.name == MAIN else f" on the key set {self.name!r}"
                 name = verdict.name if self.name == MAIN else f"{verdict.name}:{self.name}"
                 yield replace(verdict, name=name, why=f"{verdict.why.rstrip('.')}{on}")
+
+    def repair(self, limit: str, policy: Policy, key_sets: Sequence[str] = ()) -> Repair | None:
+        """What would make a limit of the policy hold, by a step that is told to look at some key sets alone."""
+        own = self._own(policy)
+        if limit == "rate":
+            return repair_of_rate(self.individual, self.threshold, float(own.rate or 0), key_sets)
+        return (self.k_anonymity if limit == "k" else self.individual).repair(own, key_sets)
+
+    def _own(self, policy: Policy) -> Policy:
+        """The policy with the limits of this key set."""
+        if (self.k, self.risk_limit) == (policy.k, policy.risk):
+            return policy
+        return replace(policy, k=self.k, risk=self.risk_limit)
 
     @property
     def unsafe_by_k(self) -> int:
@@ -166,7 +174,7 @@ class RiskProfile(Result):
         attacks = [
             name
             for name, own in further.items()
-            if self._stands_for_counts(name) and any(not is_void(verdict, limits, self.size) for verdict in own)
+            if self.stands_for_counts(name) and any(not is_void(verdict, limits, self.size) for verdict in own)
         ]
         found = [verdict for part in self.sets for verdict in self._of_key_set(part, limits, attacks)]
         if self.household is not None and not self._attacked(self.main, attacks):
@@ -215,7 +223,7 @@ class RiskProfile(Result):
         )
         yield Verdict(name if part.name == MAIN else f"{name}:{part.name}", limit, None, None, why)
 
-    def _stands_for_counts(self, name: str) -> bool:
+    def stands_for_counts(self, name: str) -> bool:
         """Whether a limit on a measure may stand in place of k, risk and rate: where keys are perturbed or numeric."""
         measure = find(name)
         return measure.for_perturbed if self.sets else measure.for_numeric_keys
@@ -233,7 +241,26 @@ class RiskProfile(Result):
     @cached_property
     def repairs(self) -> tuple[Repair, ...]:
         """What would make the limits hold that the file does not keep, one by one; worked out when asked for."""
-        return repairs(self) if any(verdict.holds is False for verdict in self.verdicts()) else ()
+        failed = [verdict for verdict in self.verdicts() if verdict.holds is False]
+        found = [(verdict, self._repair(verdict)) for verdict in failed]
+        return tuple(replace(repair, name=verdict.name) for verdict, repair in found if repair is not None)
+
+    def _repair(self, verdict: Verdict) -> Repair | None:
+        """What would make a limit hold, as the result says that the limit is on."""
+        kind, _, name = verdict.name.partition(":")
+        part = next((each for each in self.sets if name in ("", each.name)), None)
+        if kind in ("k", "risk", "rate") and part is not None:
+            if name and name not in self.scenario.sets:
+                # Reconstruction is loaded only where it was asked for.
+                from tacita.assessment.disclosed_keys import repair_of_disclosed_keys
+
+                found, unsafe = self.further.get("reconstruction"), max(part.unsafe_by_k, part.unsafe_by_risk)
+                return repair_of_disclosed_keys(found, self.scenario, part.table.keys, unsafe)
+            return part.repair(kind, self.policy, () if len(self.scenario.sets) == 1 else (part.name,))
+        if kind == "household_risk" and self.household is not None:
+            return self.household.repair(self.policy)
+        result = self.further.get("reconstruction" if kind == "given_back" else kind)
+        return None if result is None else result.repair(self.policy)
 
     @property
     def safe(self) -> bool:
@@ -246,45 +273,7 @@ class RiskProfile(Result):
 
         Further key sets have columns of their own, `f:name`, `F:name` and `risk:name`.
         """
-        columns: dict[str, Any] = {"record": self.record}
-        violations = np.zeros(len(self.record), dtype=np.uint8)
-        for part in self.sets:
-            suffix = "" if part is self.main else f":{part.name}"
-            columns[f"f{suffix}"] = part.table.per_record(part.table.sample_count)
-            columns[f"F{suffix}"] = part.table.per_record(part.table.population_count)
-            columns[f"risk{suffix}"] = part.individual.risk
-            violations += part.violates_k()
-            violations += part.violates_risk()
-        if self.household is not None:
-            columns["household_risk"] = self.household.risk
-            if self.policy.household_risk is not None:
-                violations += self.household.risk > self.policy.household_risk
-        for name, result in self.further.items():
-            if not self.sets and self._stands_for_counts(name):
-                violations += self._unsafe_by(result)
-        columns["violations"] = violations
-        for result in self.further.values():
-            columns |= self._of_every_record(result)
-        return frame.table(columns)
-
-    def _of_every_record(self, result: Result) -> dict[str, Any]:
-        """What a result says of each record, missing for those that it leaves out, as they are in no original."""
-        columns = result.record_columns()
-        numbers: Ints = getattr(result, "record", self.record)
-        if not columns or np.array_equal(numbers, self.record):
-            return columns
-        place = {number: row for row, number in enumerate(numbers.tolist())}
-        rows = np.array([place.get(number, -1) for number in self.record.tolist()])
-        spread = frame.take_or_missing(frame.table(columns), rows)
-        return {name: spread[name] for name in spread.columns}
-
-    def _unsafe_by(self, result: Result) -> Bools:
-        """By record: whether a result says that it is not safe; records that it leaves out are not unsafe by it."""
-        unsafe = result.unsafe_records(self.policy)
-        if unsafe is None:
-            return np.zeros(len(self.record), dtype=np.bool_)
-        numbers: Ints = getattr(result, "record", self.record)
-        return np.isin(self.record, numbers[unsafe])
+        return record_table.every_record(self)
 
     def to_frame(self) -> frame.Frame:
         """One row per record; the same as `records`."""
@@ -297,28 +286,15 @@ class RiskProfile(Result):
         labels. Where all keys are numeric, those with the most violations, then with the fewest records that look like
         them. `riskiest_table` has the same for print.
         """
-        safest_last = (-self.individual.risk,) if self.sets else self._by_numbers()
-        rows = np.lexsort((self.record, *safest_last))[: check.whole("most", most, 1)]
-        top = frame.take(self.records, rows)
-        if not values:
-            return top
-        table = self.main.table
-        keys = table.codes[table.row[rows]]
-        shown = {
-            name: (keys[:, place].astype(np.uint32), labelled(table.values[place], self.labels.get(name, {})))
-            for place, name in enumerate(table.keys)
-        }
-        return frame.beside(top, frame.table(shown))
+        return record_table.riskiest(self, check.whole("most", most, 1), values)
 
     def riskiest_table(self, most: int = 10, *, values: bool = False) -> Table:
         """The same as a table to print, its heads in words."""
-        found = self.riskiest(most, values=values)
-        heads = tuple(HEADS.get(name, name.replace("_", " ")) for name in found.columns)
-        return Table(heads, tuple((str(row[0]), *row[1:]) for row in found.rows()), "Riskiest records")
+        return record_table.in_print(self.riskiest(most, values=values))
 
     def riskiest_keys(self, most: int = 10) -> Table:
         """The keys of highest risk, with their values: for those who may see the file."""
-        return text.riskiest_keys(self, check.whole("most", most, 1))
+        return record_table.riskiest_keys(self, check.whole("most", most, 1))
 
     def threshold_setting(self) -> RiskThreshold | None:
         """What each threshold on the individual risk would mean, set to keep the policy's rate; None without a rate."""
@@ -327,20 +303,9 @@ class RiskProfile(Result):
         curve = ThresholdCurve.of(self.individual)
         return RiskThreshold(curve.for_expected(self.policy.rate * curve.size), curve)
 
-    def _by_numbers(self) -> tuple[Any, ...]:
-        """What puts the riskiest record first where all keys are numeric; the last one counts most."""
-        alike = self.further["mixed_uniqueness"].record_columns()["candidates"]
-        return alike, -self.records["violations"].to_numpy().astype(np.int64)
-
     def spread_table(self) -> frame.Frame:
         """Minimum, quartiles, mean and maximum of the risk: the table to lay before and after beside each other."""
-        rows = {"individual": self.individual.spread}
-        if self.household is not None:
-            rows["household"] = self.household.spread
-        names = next(iter(rows.values()))._fields
-        return frame.table(
-            {"risk": list(rows)} | {name: [getattr(row, name) for row in rows.values()] for name in names}
-        )
+        return record_table.spreads(self)
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, no values of the data."""
@@ -394,17 +359,6 @@ class RiskProfile(Result):
 
     def _repr_html_(self) -> str:
         return super()._repr_html_() + "".join(result._repr_html_() for result in self.further.values())
-
-
-def labelled(values: tuple[Any, ...], labels: Mapping[Any, str]) -> tuple[Any, ...]:
-    """Values with their labels, `female (2)`; those without as they are.
-
-    >>> labelled((1, 2, 9), {1: "male", 2: "female"})
-    ('male (1)', 'female (2)', '9')
-    """
-    if not any(value in labels for value in values):
-        return values
-    return tuple(f"{labels[value]} ({value})" if value in labels else str(value) for value in values)
 
 
 def _figures(part: KeySetRisk) -> dict[str, Any]:

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tacita import check
 from tacita.measures import find
 from tacita.policy import BY_FREQUENCY
@@ -96,23 +94,6 @@ def tables(profile: RiskProfile) -> tuple[Table, ...]:
         return tuple(table for result in profile.further.values() for table in result.tables())
     levels = (replace(_levels(part), title=_name(profile, part)) for part in profile.sets if part.k_anonymity.levels)
     return (*levels, _spreads(profile), *profile.main.attackers.tables())
-
-
-def riskiest_keys(profile: RiskProfile, most: int) -> Table:
-    """The keys of highest risk on the main key set, riskiest first."""
-    if not profile.sets:
-        return Table((), ())
-    table = profile.main.table
-    _, first = np.unique(table.row, return_index=True)
-    risk = profile.individual.risk[first]
-    top = np.lexsort((np.arange(len(risk)), -risk))[:most]
-    rows = []
-    for place in top.tolist():
-        codes = table.codes[place].tolist()
-        values = ["" if code == 0 else str(of[code - 1]) for code, of in zip(codes, table.values, strict=True)]
-        counts = int(table.records[place]), float(table.population_count[place]), float(risk[place])
-        rows.append((*values, *counts))
-    return Table((*table.keys, "records", "F", "individual risk"), tuple(rows))
 
 
 def _wrapped(text: str) -> str:

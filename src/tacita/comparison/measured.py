@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tacita.assessment.whole import Context
+from tacita.assessment.assess import Context
 from tacita.check import TacitaError
 from tacita.comparison.comparison import ComparedRelease
 from tacita.comparison.files import ReleasedFile

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacita.assessment.on_engine import LargeProfile, assess_on_engine, opened
+from tacita.assessment.assess import assess_on_engine
+from tacita.assessment.on_engine import LargeProfile, opened
 from tacita.check import TacitaError
 from tacita.comparison.changed_cells import ChangedVariable, changed_cells
 from tacita.comparison.comparison import ComparedRelease, Comparison
@@ -84,7 +85,7 @@ def _assessed(
     file: LargeData, original: LargeData | None, scenario: Scenario, policy: Policy, unit: str | None, show: Progress
 ) -> LargeProfile:
     """The risk of one of the files, as it is assessed by itself or beside its original."""
-    return assess_on_engine(file, scenario, policy, {"original": original}, None, "exact", None, (), None, show, unit)
+    return assess_on_engine(file, scenario, policy, original=original, unit=unit, progress=show)
 
 
 def _compared(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,9 @@ from tacita.data.stands_for import Condensed
 from tacita.keys import matching
 from tacita.keys.matching import Keys
 from tacita.keys.missing_rules import matching_counts
-from tacita.keys.source import WEIGHT_BITS, InMemory, Source, as_counts, as_float, shown_fully
-from tacita.keys.units import counted_units, entries
+from tacita.keys.register import with_register
+from tacita.keys.source import WEIGHT_BITS, InMemory, Source, as_counts, as_float, combined, shown_fully
+from tacita.keys.units import counted_units, entries, units_not_counted
 from tacita.scenario import MissingRule, Scenario, checked, with_codes
 
 GREATEST_WEIGHT = 2.0**47
@@ -118,6 +120,20 @@ class KeyTable:
             return np.arange(self.size, dtype=np.int64)
         order = np.lexsort((self.row, -by_record, self.unit))
         return order[np.flatnonzero(np.diff(self.unit[order], prepend=-1))]
+
+    def alike_without(self, place: int) -> Floats:
+        """By key: how many records agree on all keys but the one at a place; worked out once for each."""
+        if place not in self._alike_without:
+            others = [at for at in range(len(self.keys)) if at != place]
+            sizes = [len(self.values[at]) + 1 for at in others]
+            numbers = combined([self.codes[:, at] for at in others], sizes, len(self.codes))
+            group = np.unique(numbers, return_inverse=True)[1]
+            self._alike_without[place] = np.bincount(group, weights=self.records).astype(np.float64)[group]
+        return self._alike_without[place]
+
+    @cached_property
+    def _alike_without(self) -> dict[int, Floats]:
+        return {}
 
     def units_by_key(self, by_key: Floats) -> Ints:
         """By key: how many units count there, each once, with the record that has the greatest value."""
@@ -228,16 +244,6 @@ def table_of(
     return KeyTable(names, codes, values, totals[:, 0], f, F, row, rule, origin, unit=unit)
 
 
-def units_not_counted(unit: Ints | None) -> str:
-    """Why a measure that counts records is not valid where units have several; empty if none has."""
-    if unit is None:
-        return ""
-    return (
-        "units have several records here, and this measure counts records: a unit would hide behind itself; measure a "
-        "file with one record per unit."
-    )
-
-
 def repeated_units(data: Data, scenario: Scenario) -> Ints | None:
     """For each record the place of its unit, where a unit has several records; None where none has.
 
@@ -247,11 +253,6 @@ def repeated_units(data: Data, scenario: Scenario) -> Ints | None:
         return None
     unit, count = data.once(("units", scenario.person), lambda: data.unit_places(scenario.person))
     return None if count == len(data) else unit
-
-
-def counting_records(data: Data, scenario: Scenario) -> tuple[Data, Scenario]:
-    """File and scenario for a model of records: each record is a unit."""
-    return data if data.units is None else replace(data, units=None), replace(scenario, person=None)
 
 
 def _perturbed(data: Data, names: tuple[str, ...], weight: str | None) -> tuple[str, str]:
@@ -381,49 +382,3 @@ def _weights_below_one(weights: Floats | None, name: str | None, condensed: Cond
             f"weight {name!r} is below 1 in {check.counted(below, 'record')}: a unit stands for at least itself; "
             f"where F would be below f the risk is 1/f."
         )
-
-
-def with_register(table: KeyTable, register: Data, scenario: Scenario) -> KeyTable:
-    """The table with F counted in a register of the population; at least f, since the file is part of it."""
-    if scenario.missing.name == "sdcmicro":
-        raise TacitaError("missing 'sdcmicro' is for one file only; choose another rule with a register.")
-    sources = register_keys(table, register, scenario)
-    known = matching_counts(table.codes, sources, table.rule, table.records)[:, 0]
-    # Under no_match a blank matches nobody in the register either: that is the rule, not a gap in the register.
-    expected = table.complete if table.rule.name == "no_match" else np.ones(len(table.codes), dtype=bool)
-    short = int(table.records[expected & (known < (1 - 1e-12) * table.sample_count)].sum())
-    cautions = table.cautions
-    if short:
-        text = (
-            f"the register holds fewer units than the file for the keys of {check.counted(short, 'record')}: "
-            f"their F is set to f; check that the register covers the population and codes the keys alike."
-        )
-        cautions = (*cautions, _caution(text))
-    known = np.maximum(known, table.sample_count)
-    return replace(table, population_count=known, source="register", cautions=cautions)
-
-
-def register_keys(table: KeyTable, register: Data, scenario: Scenario) -> Keys:
-    """The distinct keys of a register in the file's codes, with how many units have each."""
-    check.columns_exist("register: keys", table.keys, register.columns)
-    if len(register) == 0:
-        raise TacitaError("the register has no records; check that it was exported completely.")
-    grouped = InMemory(with_codes(register, scenario)).grouped(table.keys)
-    columns = [
-        _translated(name, grouped.codes[:, place], grouped.values[place], table.values[place])
-        for place, name in enumerate(table.keys)
-    ]
-    return Keys(np.stack(columns, axis=1), grouped.totals)
-
-
-def _translated(name: str, codes: Codes, theirs: tuple[Any, ...], values: tuple[Any, ...]) -> Codes:
-    """A register's codes in terms of the file's; values that the file does not have get codes of their own."""
-    # A blank that is a category is the text '' beside numbers too.
-    kinds = [{isinstance(value, str) for value in part if value != ""} for part in (values, theirs)]
-    if len(set().union(*kinds)) > 1:
-        raise TacitaError(
-            f"key {name!r} is text in the file or in the register, numbers in the other; make them alike."
-        )
-    code_of = {value: code for code, value in enumerate(values, start=1)}
-    lookup = [0, *(code_of.get(value, len(values) + 1 + place) for place, value in enumerate(theirs))]
-    return np.array(lookup, dtype=np.uint32)[codes]

@@ -7,15 +7,17 @@ in part, a unit counts by the record that counts most.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from tacita.arrays import Codes, Floats, Ints
+from tacita.data import Data
 from tacita.keys import matching
 from tacita.keys.missing_rules import matching_rule, only_equal_keys_match
 from tacita.keys.source import WEIGHT_BITS, as_float, group_sums
-from tacita.scenario import MissingRule
+from tacita.scenario import MissingRule, Scenario
 
 MOST_PAIRS = 1 << 22
 """Pairs of a key and a record that counts for it that are looked at in one go."""
@@ -148,3 +150,18 @@ def _added(group: Ints, given: Entries, factor: Floats, count: int) -> Floats:
 def _sums(values: Floats, groups: Ints, count: int) -> Floats:
     """Sums by group that do not depend on the order of the records."""
     return as_float(group_sums(values, groups, count, WEIGHT_BITS), WEIGHT_BITS)
+
+
+def units_not_counted(unit: Ints | None) -> str:
+    """Why a measure that counts records is not valid where units have several; empty if none has."""
+    if unit is None:
+        return ""
+    return (
+        "units have several records here, and this measure counts records: a unit would hide behind itself; measure a "
+        "file with one record per unit."
+    )
+
+
+def counting_records(data: Data, scenario: Scenario) -> tuple[Data, Scenario]:
+    """File and scenario for a model of records: each record is a unit."""
+    return data if data.units is None else replace(data, units=None), replace(scenario, person=None)

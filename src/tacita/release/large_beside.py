@@ -6,7 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacita.assessment.on_engine import LargeProfile, assess_on_engine
+from tacita.assessment.assess import assess_on_engine
+from tacita.assessment.on_engine import LargeProfile
 from tacita.data.formats.columnar import notes_of
 from tacita.data.large_data import LargeData, described
 from tacita.engine.expressions import RECORD
@@ -21,10 +22,14 @@ if TYPE_CHECKING:
 def assessed_beside(release: LargeRelease, measures: Any, progress: Progress) -> LargeProfile:
     """The risk profile of a release, its records made and held against those of the original."""
     released = _made(release, part(progress, 0.0, 0.4))
-    two = {"original": release.large, "register": None}
-    show = part(progress, 0.4, 1.0)
     return assess_on_engine(
-        released, release.scenario, release.policy, two, None, "exact", None, measures, release.large.memory, show
+        released,
+        release.scenario,
+        release.policy,
+        original=release.large,
+        measures=measures,
+        memory=release.large.memory,
+        progress=part(progress, 0.4, 1.0),
     )
 
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from tacita import frame
 from tacita.arrays import Bools, Ints
-from tacita.assessment.on_engine import LargeProfile, assess_keys
+from tacita.assessment.assess import USUALLY, profile_on_engine
+from tacita.assessment.on_engine import LargeProfile, release_on_engine
 from tacita.check import TacitaError
 from tacita.data import Data, Variable, atomic
 from tacita.data.large_data import LargeData
@@ -136,11 +137,10 @@ class LargeRelease(Judged):
 
     def measured(self, measures: Any = (), progress: Progress | None = None) -> LargeProfile:
         """The risk profile, worked out anew."""
-        show = checked_progress(progress)
-        found = assess_keys(
-            self.rows.large, self.original_keys, self._keys, self.scenario, self.state.scenario.weight, self.policy,
-            measures, part(show, 0.0, 0.3),
-        )  # fmt: skip
+        show, weight = checked_progress(progress), self.state.scenario.weight
+        of_keys = part(show, 0.0, 0.3)
+        file = release_on_engine(self.rows.large, self.original_keys, self._keys, self.scenario, weight, of_keys)
+        found = profile_on_engine(file, self.policy, USUALLY, measures, part(of_keys, 0.0, 0.5))
         if any(each.holds is False for each in found.verdicts()):
             found = found.with_open("given_back", self.policy.given_back, UNSAFE_ANYWAY)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +19,8 @@ from tacita.keys.source import SMALL_BITS, as_float, group_sums, limbs_of, repea
 from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.measures import measure
 from tacita.progress import Progress, no_progress, part
-from tacita.result import Result, Verdict
+from tacita.result import Repair, Result, Verdict
+from tacita.risk.identity.k_anonymity import out_of_reach, suppression, suppression_to_count
 from tacita.risk.identity.negative_binomial import approximate_reciprocal, expected_reciprocal, population_quantile
 from tacita.risk.identity.options import METHODS, Keys, Method, Model, Quantile, Register
 from tacita.risk.population.latent.lately import applies, lately_fitted
@@ -224,6 +226,23 @@ class IndividualRisk(Result):
     def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
         """Whether no record is above the policy's individual risk."""
         return risk_verdicts(self, policy.limit_of("individual_risk"), "a risk")
+
+    def repair(self, policy: Any, key_sets: Sequence[str] = ()) -> Repair | None:
+        """Suppression to the k that the policy's risk asks for where it is the same for all records, else to the risk.
+
+        Of some key sets alone if they are named.
+        """
+        limit, table = policy.risk, self.table
+        if limit is None:
+            return None
+        least, unsafe = risk_alike(self), self.records_above(limit)
+        if limit < least:
+            return out_of_reach(table, "the individual risk", f"{least:.3g}", unsafe)
+        k = least_count(self, limit)
+        if k is None:
+            return suppression(table, {"risk": limit}, key_sets, unsafe, unsafe)
+        where = "without weights the file is the whole population, where" if table.source == "census" else "here"
+        return suppression_to_count(table, k, key_sets, f"{where} a risk of {limit:g} asks for k = {k}: ")
 
     def unsafe_records(self, policy: Any) -> Bools | None:
         """By record whether its risk is above the policy's."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from tacita.check import TacitaError
 from tacita.keys.table import KeyTable, key_table
 from tacita.measures import measure
 from tacita.parameters import Doc
-from tacita.result import Result, Verdict, percent
+from tacita.result import Repair, Result, Verdict, percent
 from tacita.risk.identity.options import Keys, Register
 from tacita.scenario import Scenario
 
@@ -90,6 +90,10 @@ class KAnonymity(Result):
         """By record whether it is below the policy's k."""
         return None if policy.k is None else self.table.per_record(self.table.sample_count < policy.k)
 
+    def repair(self, policy: Any, key_sets: Sequence[str] = ()) -> Repair | None:
+        """Suppression to the policy's k, of some key sets alone if they are named."""
+        return None if policy.k is None else suppression_to_count(self.table, policy.k, key_sets)
+
     @property
     def headline(self) -> str:
         """Records that violate k-anonymity."""
@@ -159,3 +163,87 @@ def _levels(k: Any, size: int) -> tuple[int, ...]:
             f"Choose a smaller k, or false in the policy for none."
         )
     return chosen
+
+
+# What would make a limit hold, worked out from the key table alone, without trying a step.
+
+MOST_CELLS = 4_000_000
+"""Keys are not tried one by one in a table of more cells than this: the assessment is not to take twice as long."""
+MOST_SUPPRESSED = 0.5
+"""Where more than this share of the records would have to change, coarser keys are proposed first."""
+MOST = "; that is most of the file"
+RECODE_FIRST = f"{MOST}, so recode first"
+
+
+class _Needed(NamedTuple):
+    """What suppression would take, as far as the key table tells it."""
+
+    cells: int
+    """At least so many cells."""
+    without: tuple[int, str] | None
+    """The fewest records that would be left if one key were dropped, and that key."""
+
+
+def suppression_to_count(table: KeyTable, k: int, key_sets: Sequence[str] = (), why: str = "") -> Repair:
+    """Suppression until every key counts k: how many records and cells, and the key that is the reason for most."""
+    unsafe = table.sample_count < k
+    needed = _needed(table, unsafe, k)
+    repair = suppression(table, {"k": k}, key_sets, int(table.records[unsafe].sum()), needed.cells, why)
+    if needed.without is None or needed.without[0] >= (repair.records or 0):
+        return repair
+    left, name = needed.without
+    few = f"about {left:,}" if left else "hardly any"
+    rest = few if table.has_missing else f"{left:,}"
+    text = repair.text.removesuffix(RECODE_FIRST) + (MOST if repair.text.endswith(RECODE_FIRST) else "")
+    return replace(repair, text=f"{text}; without {name!r} {rest} would be left, so Recode it first")
+
+
+def suppression(
+    table: KeyTable, parameters: dict[str, Any], key_sets: Sequence[str], records: int, cells: int, why: str = ""
+) -> Repair:
+    """Suppressing in so many records: at least so many cells, where nobody becomes safe by the cells of others."""
+    given = parameters | ({"key_sets": list(key_sets)} if key_sets else {})
+    known = cells if table.rule.name == "one_way" else None
+    which = "" if known is None else f"at least {check.counted(known, 'cell')} in "
+    call = f"Suppress({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+    text = f"{why}{call} suppresses {which or 'cells in '}{check.counted(records, 'record')}"
+    return Repair("", text + recode_first(table, records), "suppress", given, records, known)
+
+
+def recode_first(table: KeyTable, records: int) -> str:
+    """That keys should be recoded first, where so many records are most of the file."""
+    return RECODE_FIRST if records > MOST_SUPPRESSED * table.size else ""
+
+
+def out_of_reach(table: KeyTable, what: str, least: str, records: int) -> Repair:
+    """That not even a file without keys would keep a limit, which is on what is `least` there."""
+    size = check.counted(table.units, "record")
+    sample = "; if the file is a sample, name its weight, population_size or sampling_fraction in the scenario"
+    text = (
+        f"no step can: with all keys missing {what} of {size} is still {least}"
+        f"{sample if table.source == 'census' else ''}; set a limit that a file of this size can keep"
+    )
+    return Repair("", text, records=records)
+
+
+def _needed(table: KeyTable, unsafe: Bools, k: int) -> _Needed:
+    """Cells, and the key without which the fewest records are below k.
+
+    A record counts on all keys but one those that agree there; if that is k for no key it needs two cells.
+    """
+    rows = np.flatnonzero(unsafe)
+    records = int(table.records[rows].sum())
+    if table.codes.size > MOST_CELLS or not len(rows):
+        return _Needed(records, None)
+    enough = np.zeros(len(rows), dtype=np.bool_)
+    fewest: tuple[int, str] | None = None
+    for place, name in enumerate(table.keys):
+        there = table.alike_without(place)[rows] >= k
+        enough |= there
+        left = int(table.records[rows[~there]].sum())
+        if fewest is None or left < fewest[0]:
+            fewest = (left, name)
+    # Of records with missing values more may agree than are counted here.
+    two = ~enough & table.complete[rows] & (len(table.keys) > 1)
+    cells = records + int(table.records[rows[two]].sum())
+    return _Needed(cells, fewest if len(table.keys) > 1 else None)

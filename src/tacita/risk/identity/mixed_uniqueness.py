@@ -15,7 +15,8 @@ from tacita.data import Data
 from tacita.data.visible import visible_categories
 from tacita.distance.comparison import check_sizes
 from tacita.keys.source import combined
-from tacita.keys.table import repeated_units, units_not_counted
+from tacita.keys.table import repeated_units
+from tacita.keys.units import units_not_counted
 from tacita.measures import at_least, measure, own_rule
 from tacita.parameters import Doc
 from tacita.result import Result, percent

@@ -10,7 +10,8 @@ import numpy as np
 from tacita import frame
 from tacita.arrays import Floats
 from tacita.data import Data
-from tacita.keys.table import KeyTable, key_table, register_keys
+from tacita.keys.register import register_keys
+from tacita.keys.table import KeyTable, key_table
 from tacita.measures import at_least, measure
 from tacita.result import Result, number, percent
 from tacita.risk.identity.options import Keys, Register

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaincinv
 
-from tacita import frame
+from tacita import check, frame
 from tacita.arrays import Floats, Ints
 from tacita.measures import at_most, measure
 from tacita.progress import Progress, no_progress
-from tacita.result import Result, Verdict, number, number_of, percent
-from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk
+from tacita.result import Repair, Result, Verdict, number, number_of, percent
+from tacita.risk.identity.individual_risk import IndividualRisk, individual_risk, risk_alike
+from tacita.risk.identity.k_anonymity import out_of_reach, recode_first
 from tacita.risk.identity.negative_binomial import reciprocal_variance
 from tacita.risk.identity.options import Keys, Method, Model, Quantile, Register
 from tacita.scenario import Scenario
@@ -265,6 +267,24 @@ class ThresholdCurve:
     def for_unsafe(self, unsafe: int) -> Threshold:
         """The lowest observed risk with at most so many records above it."""
         return self.at(float(self.risk[np.flatnonzero(self.unsafe <= unsafe)[0]]))
+
+
+def repair_of_rate(
+    risk: IndividualRisk, threshold: Threshold | None, rate: float, key_sets: Sequence[str] = ()
+) -> Repair:
+    """Suppression to the threshold of risk that keeps a rate, of some key sets alone if they are named."""
+    table, least = risk.table, risk_alike(risk)
+    if rate < least or threshold is None:
+        return out_of_reach(table, "the rate", percent(least), table.size)
+    given = {"rate": rate} | ({"key_sets": list(key_sets)} if key_sets else {})
+    call = f"Suppress({', '.join(f'{name}={value!r}' for name, value in given.items())}), or Recode of the keys"
+    who = f"the {check.counted(threshold.unsafe, 'record')} above a risk of {threshold.risk:.3g}"
+    text = f"it holds once {who} {'is' if threshold.unsafe == 1 else 'are'} brought down to it: {call}"
+    if table.source == "census" and risk.attack_model == "M3":
+        # Without weights the rate is the number of different keys over that of records.
+        most = math.floor(rate * table.units)
+        text += f"; it takes at most {check.counted(most, 'different key')}, and there are {len(table.codes):,}"
+    return Repair("", text + recode_first(table, threshold.unsafe), "suppress", given, threshold.unsafe)
 
 
 @measure(by_key=True, needs="keys", limit=at_most("rate", "the re-identification rate", void=1.0))

@@ -14,7 +14,8 @@ from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.keys.table import KeyTable, key_table, with_register
+from tacita.keys.register import with_register
+from tacita.keys.table import KeyTable, key_table
 from tacita.measures import measure, rule_in_part
 from tacita.parameters import Doc, OneOf
 from tacita.progress import Progress, no_progress, part

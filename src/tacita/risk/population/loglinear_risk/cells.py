@@ -15,12 +15,11 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.keys.table import (
     KeyTable,
-    counting_records,
     key_table,
     population_weights,
     repeated_units,
-    units_not_counted,
 )
+from tacita.keys.units import counting_records, units_not_counted
 from tacita.scenario import MissingRule, Scenario
 
 MOST_CELLS = 50_000_000

@@ -15,12 +15,11 @@ from tacita.check import TacitaError
 from tacita.keys.source import WEIGHT_BITS, as_float, group_sums
 from tacita.keys.table import (
     KeyTable,
-    counting_records,
     key_table,
     population_weights,
     repeated_units,
-    units_not_counted,
 )
+from tacita.keys.units import counting_records, units_not_counted
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import Doc
 from tacita.result import Result, Table, number, percent
