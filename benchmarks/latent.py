@@ -19,13 +19,13 @@ def cost(records: int, model: str) -> dict[str, Any]:
     """Expected re-identifications with their interval, on seven keys."""
     import tacita as tc
     from benchmarks.survey import wide_survey
-    from tacita.risk.population.latent import lately
+    from tacita.risk.population.latent.model import forget
 
     data, scenario = tc.Data.of(wide_survey(records)), tc.Scenario(keys=KEYS, weight="weight", model=model)
     heard: list[float] = []
 
     def work() -> Any:
-        lately.forget()
+        forget()
         return tc.risk.reidentification(data, scenario, progress=lambda done, what: heard.append(done))
 
     # The first call compiles; of many records it is the only one.

@@ -18,8 +18,8 @@ from parts import opened_chromium, skip_what_cannot_run
 from tacita import cli
 from tacita.data.large_data import LargeData
 from tacita.engine import spark
-from tacita.risk.identity import individual_risk
-from tacita.risk.population.latent.lately import applies
+from tacita.risk.population.latent import model as latent_model
+from tacita.risk.population.latent.model import applies
 
 Opener = Callable[..., LargeData]
 SMALL_SPARK = {
@@ -116,7 +116,7 @@ def _without_values(item: pytest.Item) -> str:
 def _no_fits() -> Iterator[None]:
     """A latent model takes seconds to fit: where a module is not marked `latent`, every file is too small for one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(individual_risk, "applies", lambda table: False)
+        patch.setattr(latent_model, "applies", lambda table: False)
         yield
 
 
@@ -124,7 +124,7 @@ def _no_fits() -> Iterator[None]:
 def _fits_where_marked(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if request.node.get_closest_marker("latent") is not None:
-            patch.setattr(individual_risk, "applies", applies)
+            patch.setattr(latent_model, "applies", applies)
         yield
 
 

@@ -8,8 +8,7 @@ import pytest
 
 import tacita as tc
 from tacita import threads
-from tacita.risk.population.latent.fit import LatentModel, latent_model
-from tacita.risk.population.latent.lately import applies
+from tacita.risk.population.latent.model import LatentModel, applies, latent_model
 
 pytestmark = pytest.mark.latent
 KEYS = ("region", "sex", "age", "status")
@@ -75,6 +74,19 @@ def test_independent_keys_give_the_analytic_value() -> None:
     low, high = model.interval()
     assert low <= analytic <= high
     assert model.expected() == pytest.approx(analytic, rel=0.08)
+
+
+def test_an_interval_is_that_of_the_attack_asked_for() -> None:
+    """The last one is kept: not for another attack, and not for the same one changed in place."""
+    model = latent_model(sample(400), scenario())
+    every = model.table.records.astype(np.float64)
+    half = every / 2
+    of_all, of_half = model.interval(), model.interval(half)
+    assert model.interval(every) == of_all == model.interval()
+    assert model.interval(half) == of_half != of_all
+    half *= 2
+    assert model.interval(half) == of_all
+    assert model.interval(np.zeros(len(every))) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("rule", ["one_way", "wildcard", "no_match", "own_category", "conservative", "partial(0.5)"])

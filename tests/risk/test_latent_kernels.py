@@ -11,13 +11,12 @@ from scipy.stats import nbinom
 from tacita.random import Draws
 from tacita.risk.identity.negative_binomial import expected_reciprocal, reciprocal_variance
 from tacita.risk.population.latent import classes, law
-from tacita.risk.population.latent.cells import Cells, shown_shares
+from tacita.risk.population.latent.cells import Cells, Lookup, shown_shares
 from tacita.risk.population.latent.chain import Order, Rows, first_shares, fitted_chain, fitted_order, information
 from tacita.risk.population.latent.classes import Layout
 from tacita.risk.population.latent.forecasts import ChainForecast, Repeat
-from tacita.risk.population.latent.lookup import Lookup
-from tacita.risk.population.latent.posterior import Population, Sample, quantile
-from tacita.risk.population.latent.weights import additive, mean_weights
+from tacita.risk.population.latent.posterior import Population, quantile
+from tacita.risk.population.latent.sample import Sample, additive, mean_weights
 
 VALUES = np.array([3, 2, 25])
 NUMBERS = np.array([False, False, True])

@@ -13,7 +13,8 @@ import pytest
 import tacita as tc
 from tacita.check import TacitaError
 from tacita.risk.identity.individual_risk import IndividualRisk
-from tacita.risk.population.latent import fit, lately
+from tacita.risk.population.latent import fit
+from tacita.risk.population.latent import model as latent_models
 
 pytestmark = pytest.mark.latent
 
@@ -177,14 +178,14 @@ def test_the_command_line_chooses_the_model(tmp_path: Path, run: Callable[..., t
 
 
 def test_a_file_is_fitted_once_whatever_is_asked_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    fits, fitted = [], fit.model_of_table
+    fits, fitted = [], fit.fitted
 
     def counted(table: Any, *rest: Any) -> Any:
         fits.append(table)
         return fitted(table, *rest)
 
-    monkeypatch.setattr(fit, "model_of_table", counted)
-    monkeypatch.setattr(lately, "_kept", OrderedDict())
+    monkeypatch.setattr(fit, "fitted", counted)
+    monkeypatch.setattr(latent_models, "_kept", OrderedDict())
     data, with_household = people(300, 5), replace(SCENARIO, household="household")
     profile = tc.assess(data, with_household, measures={"risk_threshold": {"threshold": 0.1}})
     assert profile.individual.model is not None
@@ -199,11 +200,11 @@ def test_a_file_is_fitted_once_whatever_is_asked_of_it(monkeypatch: pytest.Monke
 
 
 def test_only_so_many_models_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lately, "_kept", OrderedDict())
-    monkeypatch.setattr(lately, "MOST_KEYS", 300)
+    monkeypatch.setattr(latent_models, "_kept", OrderedDict())
+    monkeypatch.setattr(latent_models, "MOST_KEYS", 300)
     for seed in (7, 8, 9):
         tc.risk.individual_risk(people(200, seed), SCENARIO)
-    assert sum(len(each.table.codes) for each in lately._kept.values()) <= 300
+    assert sum(len(each.table.codes) for each in latent_models._kept.values()) <= 300
 
 
 def test_where_suppression_left_nobody_alone_counts_do_not_stray() -> None:

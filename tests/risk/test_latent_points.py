@@ -11,10 +11,11 @@ from test_latent import sample, scenario
 from tacita import threads
 from tacita.random import Draws
 from tacita.risk.population.latent import class_loops, forecasts, points
-from tacita.risk.population.latent.fit import latent_model
 from tacita.risk.population.latent.law import KNOTS, Law
+from tacita.risk.population.latent.model import latent_model
 from tacita.risk.population.latent.points import Points
-from tacita.risk.population.latent.posterior import Population, Sample
+from tacita.risk.population.latent.posterior import Population
+from tacita.risk.population.latent.sample import Sample
 
 pytestmark = pytest.mark.latent
 
@@ -98,13 +99,13 @@ def test_a_file_has_the_same_figures_with_interpolation(monkeypatch: pytest.Monk
     for name, value in {"MOST_KEYS": 100, "LEAST_OF_PATTERN": 10}.items():
         monkeypatch.setattr(points, name, value)
     usual = latent_model(table, who)
-    assert all(each.points.grid is not None for _, each in usual.components)
+    assert all(each.points.grid is not None for _, each in usual.mixture.components)
     np.testing.assert_allclose(usual.risk, right.risk, rtol=points.ACCURATE)
     np.testing.assert_allclose(usual.mean_count, right.mean_count, rtol=points.ACCURATE)
     np.testing.assert_array_equal(usual.unique, right.unique)
     assert usual.expected() == pytest.approx(right.expected(), rel=1e-4)
     assert usual.interval() == pytest.approx(right.interval(), rel=1e-3)
-    assert (usual.risk <= 1 / usual.sample.f).all()
+    assert (usual.risk <= 1 / usual.mixture.sample.f).all()
     monkeypatch.setattr(threads.os, "cpu_count", lambda: 1)
     alone = latent_model(table, who)
     np.testing.assert_array_equal(usual.risk, alone.risk)

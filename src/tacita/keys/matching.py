@@ -14,6 +14,7 @@ import numpy as np
 
 from tacita.arrays import Bools, Codes, Floats, Ints
 from tacita.keys.source import combined
+from tacita.keys.source import patterns as patterns
 
 MOST_KEYS = 62
 """A pattern is one bit per key in an int64."""
@@ -45,12 +46,6 @@ CLOSE = 4
 """Numbers below so many times their number are close together."""
 Rule = Callable[[int, Ints, list[int]], Iterator[Contribution]]
 """What counts for the target rows of one pattern, given the patterns that occur among the sources."""
-
-
-def patterns(codes: Codes) -> Ints:
-    """For each key, one bit per variable that it shows."""
-    bits = np.int64(1) << np.arange(codes.shape[1], dtype=np.int64)
-    return (codes > 0) @ bits
 
 
 def matched_counts(

@@ -95,6 +95,12 @@ def shown_fully(codes: Codes) -> Bools:
     return complete
 
 
+def patterns(codes: Codes) -> Ints:
+    """For each key, one bit per variable that it shows."""
+    bits = np.int64(1) << np.arange(codes.shape[1], dtype=np.int64)
+    return (codes > 0) @ bits
+
+
 def _incomplete_apart(row: Ints, codes: Codes) -> tuple[Ints, Codes]:
     """Every record with a missing value as a key of its own: it matches nothing, not even its twin."""
     complete = shown_fully(codes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -13,12 +13,9 @@ from tacita.keys.table import KeyTable, key_table
 from tacita.measures import measure
 from tacita.parameters import Doc, Share
 from tacita.result import Percent, Result, Table, percent
-from tacita.risk.identity.individual_risk import latent_model_of
 from tacita.risk.identity.options import Keys, Model, Register
+from tacita.risk.population.latent.model import LatentModel, latent_model_of
 from tacita.scenario import Scenario
-
-if TYPE_CHECKING:
-    from tacita.risk.population.latent.fit import LatentModel
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
-from tacita.keys.refilled import refilled
 from tacita.keys.source import SMALL_BITS, as_float, group_sums, limbs_of, repeated_sums
 from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.measures import measure
@@ -23,11 +22,8 @@ from tacita.result import Repair, Result, Verdict
 from tacita.risk.identity.k_anonymity import out_of_reach, suppression, suppression_to_count
 from tacita.risk.identity.negative_binomial import approximate_reciprocal, expected_reciprocal, population_quantile
 from tacita.risk.identity.options import METHODS, Keys, Method, Model, Quantile, Register
-from tacita.risk.population.latent.lately import applies, lately_fitted
+from tacita.risk.population.latent.model import LatentModel, latent_model_of
 from tacita.scenario import Scenario
-
-if TYPE_CHECKING:
-    from tacita.risk.population.latent.fit import LatentModel
 
 ALIKE = 1e-9
 """Sampling probabilities that differ by less are one."""
@@ -382,17 +378,3 @@ def risk_of_keys(
     key = ("individual_risk", id(table), scenario.attack, method, quantile, id(latent))
     risk: IndividualRisk = data.once(key, lambda: IndividualRisk.of(table, scenario, weights, method, quantile, latent))
     return risk
-
-
-def latent_model_of(
-    data: Data, scenario: Scenario, table: KeyTable, progress: Progress = no_progress
-) -> LatentModel | None:
-    """The latent model of a file whose key table is known, fitted once; None where it has too little to go by."""
-    return data.once(("latent", id(table)), lambda: _fitted(data, scenario, table, progress))  # type: ignore[no-any-return]
-
-
-def _fitted(data: Data, scenario: Scenario, table: KeyTable, progress: Progress) -> LatentModel | None:
-    whole = None if data.before is None else refilled(data, scenario, table)
-    if not applies(table if whole is None else whole.table):
-        return None
-    return lately_fitted(table, population_weights(data, scenario, table.keys), whole, progress)

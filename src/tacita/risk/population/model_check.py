@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Protocol
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from scipy.stats import nbinom
@@ -21,12 +21,9 @@ from tacita.parameters import Doc, OneOf
 from tacita.progress import Progress, no_progress, part
 from tacita.random import Draws
 from tacita.result import Result, number, percent
-from tacita.risk.identity.individual_risk import latent_model_of
 from tacita.risk.identity.negative_binomial import expected_reciprocal, population_quantile
+from tacita.risk.population.latent.model import LatentModel, latent_model_of
 from tacita.scenario import Scenario
-
-if TYPE_CHECKING:
-    from tacita.risk.population.latent.fit import LatentModel
 
 PROBABILITIES = ("known", "estimated", "latent")
 LEVELS = (0.5, 0.9, 0.95)

@@ -1,4 +1,4 @@
-"""The distinct keys of a file as the model sees them."""
+"""The distinct keys of a file as the model sees them, and how keys are found among others."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
-from tacita.keys.matching import patterns
-from tacita.keys.source import shown_fully
+from tacita.keys.source import patterns, shown_fully
 from tacita.keys.table import KeyTable
 from tacita.keys.units import entries
+
+CLOSE = 32
+"""Numbers below so many times their number are close together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,3 +83,36 @@ def rows_of(codes: Ints, keys: Ints) -> tuple[Bools, Ints]:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+class Lookup:
+    """Which complete keys are among some: found key by key, so that no number gets too large."""
+
+    def __init__(self, codes: Ints, values: Ints) -> None:
+        self.values, place = values, np.zeros(len(codes), dtype=np.int64)
+        self.known: list[Ints] = []
+        for j in range(codes.shape[1]):
+            size = (len(self.known[-1]) if self.known else 1) * int(values[j] + 1)
+            known, place = ranked(place * (values[j] + 1) + codes[:, j], size)
+            self.known.append(known)
+
+    def __call__(self, codes: Ints) -> Bools:
+        """By row whether it is among them."""
+        place = np.zeros(len(codes), dtype=np.int64)
+        for j, known in enumerate(self.known):
+            wanted = place * (self.values[j] + 1) + codes[:, j]
+            at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+            place = np.where((place >= 0) & (known[at] == wanted), at, -1)
+        return place >= 0
+
+
+def ranked(numbers: Ints, size: int) -> tuple[Ints, Ints]:
+    """The different numbers in ascending order, all below a size, and by row the place of its number among them."""
+    if size > CLOSE * len(numbers):
+        return np.unique(numbers, return_inverse=True)
+    occurs = np.zeros(size, dtype=np.bool_)
+    occurs[numbers] = True
+    known = np.flatnonzero(occurs)
+    place = np.empty(size, dtype=np.int64)
+    place[known] = np.arange(len(known))
+    return known, place[numbers]

@@ -16,7 +16,7 @@ import numpy as np
 from tacita.arrays import Floats, Ints
 from tacita.random import Draws
 from tacita.risk.population.latent import chain_loops
-from tacita.risk.population.latent.ranked import ranked
+from tacita.risk.population.latent.cells import ranked
 from tacita.threads import halt_if_asked, in_threads
 
 FACTORS = np.array([0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0])

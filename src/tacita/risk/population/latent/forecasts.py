@@ -16,11 +16,10 @@ from scipy.optimize import brentq
 from tacita.arrays import Floats, Ints
 from tacita.random import Draws
 from tacita.risk.population.latent import class_loops, classes
-from tacita.risk.population.latent.cells import Cells
+from tacita.risk.population.latent.cells import Cells, Lookup
 from tacita.risk.population.latent.chain import Chain, Rows, fitted_chain
 from tacita.risk.population.latent.classes import Classes, Layout
 from tacita.risk.population.latent.law import LEAST_LOG, Counts, pooled
-from tacita.risk.population.latent.lookup import Lookup
 from tacita.threads import in_threads
 
 FOLDS = 5

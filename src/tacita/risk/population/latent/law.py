@@ -17,8 +17,8 @@ from scipy.optimize import minimize
 
 from tacita.arrays import Floats, Ints
 from tacita.risk.population.latent import law_loops
+from tacita.risk.population.latent.cells import ranked
 from tacita.risk.population.latent.law_loops import MOST
-from tacita.risk.population.latent.ranked import ranked
 
 KNOTS = np.array([-8.0, -5.0, -3.0, -1.5, 0.0, 1.5, 3.0])
 AT_ZERO = 4

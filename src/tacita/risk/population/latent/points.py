@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from tacita.arrays import Floats, Ints
 from tacita.risk.population.latent import point_loops
 from tacita.risk.population.latent.law import GREATEST_COUNT, KNOTS, Law
-from tacita.risk.population.latent.posterior import Population, Sample
+from tacita.risk.population.latent.posterior import Population
+from tacita.risk.population.latent.sample import Sample
 from tacita.threads import in_threads
 
 MOST_KEYS = 60_000

@@ -16,10 +16,10 @@ import numpy as np
 from scipy.special import betainc
 
 from tacita.arrays import Bools, Floats, Ints
-from tacita.risk.identity.negative_binomial import expected_reciprocal, reciprocal_variance
 from tacita.risk.population.latent import risk_loops
 from tacita.risk.population.latent.law import GREATEST_COUNT
 from tacita.risk.population.latent.law_loops import powers
+from tacita.risk.population.latent.sample import Sample
 from tacita.threads import in_threads
 
 
@@ -37,35 +37,6 @@ ROOM = GREATEST_COUNT + 2
 """Chances are worked out up to a count above those that are forecast."""
 BLOCK = 4096
 """Keys of which one thread works out figures at a time."""
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """By key what the file says."""
-
-    f: Floats
-    shown: Floats
-    """The share of records that show at least what the key shows (rho)."""
-    mean_weight: Floats
-    forecast: Bools
-    """Which keys the model speaks of; of the others f alone does."""
-
-    def of(self, keys: Ints) -> Sample:
-        """The same of some keys."""
-        return Sample(self.f[keys], self.shown[keys], self.mean_weight[keys], self.forecast[keys])
-
-    @cached_property
-    def of_frequent(self) -> tuple[Ints, Floats, Floats]:
-        """The keys whose counts speak for themselves, with E(1/F) and its variance: the same for every law."""
-        many = np.flatnonzero(self.f > GREATEST_COUNT)
-        f, p = self.f[many], 1.0 / (1.0 + self.others[many] / self.shown[many])
-        return many, expected_reciprocal(f, p), reciprocal_variance(f, p)
-
-    @cached_property
-    def others(self) -> Floats:
-        """By key how many persons outside the sample each one in it stands for."""
-        # Who stands for himself alone has no others, whatever they might have answered.
-        return np.where(self.mean_weight > 1, np.maximum(self.mean_weight - self.shown, 0.0), 0.0)
 
 
 class Others(NamedTuple):
