@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.check import TacitaError, TacitaWarning
 from tacita.data import Data
-from tacita.measures import MEASURES, find
+from tacita.measure_index import MEASURES
+from tacita.measures import find
 from tacita.mechanism import Mechanism
 from tacita.policy import OWN_FIELDS
 from tacita.result import Result

@@ -14,7 +14,8 @@ from tacita.assessment.assess import CORE, OF_NUMBERS
 from tacita.cli import app
 from tacita.cli.reading import reading_options
 from tacita.data.files import SUFFIXES
-from tacita.measures import MEASURES, called_for, find
+from tacita.measure_index import MEASURES
+from tacita.measures import called_for, find
 from tacita.protect.steps import own_steps
 from tacita.scenario import ATTACKS, RULES
 

@@ -13,7 +13,8 @@ import pytest
 
 import tacita as tc
 from tacita.data.demo import survey
-from tacita.measures import MEASURES, kind_of
+from tacita.measure_index import MEASURES
+from tacita.measures import kind_of
 from tacita.protect.steps import own_steps
 
 pytestmark = pytest.mark.latent

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tacita
-from tacita.measures import MEASURES
+from tacita.measure_index import MEASURES
 
 HEAVY = ["scipy", "pandas", "altair", "vl_convert", "typer", "rich", "numba", "pyarrow", "matplotlib", "sklearn"]
 

@@ -42,7 +42,7 @@ LAYERS = [
     },
     {"frame"},
     {"frame.files", "engine"},
-    {"data", "measure_arguments", "measures", "policy", "scenario", "result", "rules"},
+    {"data", "measure_arguments", "measure_index", "measures", "policy", "scenario", "result", "rules"},
     {"data.demo"},
     {"keys", "trees"},
     {"distance", "distance.splink_model"},
@@ -99,7 +99,7 @@ HANDED_A_FILE = ("plots.confidentiality", "plots.internal.values")
 BACK = {("data.data", "data.files")}
 """`Data.of` reads a path, and files are read as `Data`: the one circle, inside a function."""
 
-MOST_LINES = 450
+MOST_LINES = 400
 MOST_LINES_OF_A_BODY = 40
 """Of a function, without its signature and docstring."""
 

@@ -12,7 +12,8 @@ import pytest
 
 import tacita as tc
 from tacita.check import TacitaError
-from tacita.measures import INDEX, MEASURES, NEEDED, find, measure_names
+from tacita.measure_index import INDEX, MEASURES, NEEDED
+from tacita.measures import find, measure_names
 from tacita.parameters import parameters_of
 from tacita.result import Result
 

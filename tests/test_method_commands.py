@@ -9,7 +9,8 @@ from typing import Annotated
 import pytest
 
 from tacita.data import Data
-from tacita.measures import MEASURES, find
+from tacita.measure_index import MEASURES
+from tacita.measures import find
 from tacita.parameters import AtLeast, Doc, parameters_of
 from tacita.protect import steps
 from tacita.protect.step import Applied, Context, Step

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from tacita.measures import MEASURES
+from tacita.measure_index import MEASURES
 from tacita.parameters import parameters_of
 from tacita.policy import Policy
 from tacita.protect.steps import OWN

@@ -16,7 +16,8 @@ import test_contracts as of_measures
 from conftest import Opener
 from protect import test_contracts_steps as of_steps
 from tacita.check import TacitaError
-from tacita.measures import MEASURES, find
+from tacita.measure_index import MEASURES
+from tacita.measures import find
 from tacita.protect.step import Step
 from tacita.protect.steps import own_steps
 

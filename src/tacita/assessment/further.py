@@ -10,7 +10,8 @@ import numpy as np
 from tacita import check
 from tacita.check import TacitaError
 from tacita.measure_arguments import needs_records
-from tacita.measures import Measure, checked_measure_options, find, kind_of, needed_text
+from tacita.measure_index import needed_text
+from tacita.measures import Measure, checked_measure_options, find, kind_of
 from tacita.policy import BY_FREQUENCY, Limited
 from tacita.progress import Progress, part
 from tacita.repeats import how_many

@@ -12,7 +12,8 @@ from tacita.app import charts, forms, parts, tasks
 from tacita.app.desk import Desk
 from tacita.app.worker import Task
 from tacita.check import TacitaError
-from tacita.measures import find, kind_of, measure_names, needed_text
+from tacita.measure_index import needed_text
+from tacita.measures import find, kind_of, measure_names
 from tacita.plain_words import in_words
 from tacita.policy import Policy
 from tacita.release.release import Release
