@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import measure
+from benchmarks.window import brush, find_chromium, opened_chromium, running_app
 
 RECORDS = {"households": 100_000, "enterprises": 100_000}
 QUICK = 5_000
 HEAD = ("click", "answered", "all there", "server", "worker", "work meanwhile")
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE = 600_000
 """Milliseconds that a click may take, its work included."""
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
@@ -112,20 +109,6 @@ def write(where: str, value: str) -> Callable[[Any], None]:
     return act
 
 
-def brush(page: Any) -> None:
-    """Drag over the left of the confidentiality plot."""
-    every = page.locator("#figure-confidentiality svg .mark-group.role-scope .background").all()
-    plot = max(every, key=lambda each: (box := each.bounding_box())["width"] * box["height"])
-    plot.evaluate("element => element.scrollIntoView({block: 'center'})")
-    frame = plot.bounding_box()
-    page.mouse.move(frame["x"] + 3, frame["y"] + frame["height"] - 3)
-    page.mouse.down()
-    page.mouse.move(frame["x"] + frame["width"] / 4, frame["y"] + frame["height"] / 2, steps=4)
-    page.evaluate("window.begin()")
-    page.mouse.up()
-    page.wait_for_function("() => /marked/.test(document.querySelector('#marked').innerText)")
-
-
 def tab(name: str) -> Click:
     """Going to a page."""
     return Click(f"page {name.title()}", press(f"#tab-{name}"))
@@ -149,7 +132,7 @@ HOUSEHOLDS = (
     Click("Protect: suppress", add()),
     tab("compare"),
     Click("Compare: densities", choose("select[name=figure]", "before_after_density")),
-    Click("Compare: brush", brush),
+    Click("Compare: brush", lambda page: brush(page, "window.begin()")),
     tab("release"),
     tab("risk"),
     tab("compare"),
@@ -166,24 +149,11 @@ ENTERPRISES = (
     Click("Protect: noise", add("turnover", "employees", amount="0.2")),
     tab("risk"),
     tab("compare"),
-    Click("Compare: brush", brush),
+    Click("Compare: brush", lambda page: brush(page, "window.begin()")),
     tab("release"),
     tab("compare"),
 )
 CASES = {"households": (households, HOUSEHOLDS), "enterprises": (enterprises, ENTERPRISES)}
-
-
-@contextmanager
-def running(file: Path) -> Iterator[tuple[str, int]]:
-    """The address and the process of an app with a file open in it."""
-    command = [sys.executable, "-m", "tacita", "app", "--no-browser", str(file)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    found = re.search(r"http://\S+", process.stdout.readline())
-    assert found is not None
-    yield found[0], process.pid
-    process.terminate()
-    process.communicate()
 
 
 def processor(process: int) -> float:
@@ -221,7 +191,7 @@ def case(chromium: Any, name: str, records: int) -> None:
     make, clicks = CASES[name]
     with tempfile.TemporaryDirectory() as folder:
         file = make(Path(folder), records)
-        with running(file) as (address, process):
+        with running_app(file) as (address, process):
             page = chromium.new_page(viewport={"width": 1280, "height": 900})
             page.set_default_timeout(PATIENCE)
             page.add_init_script(WATCH)
@@ -236,21 +206,14 @@ def case(chromium: Any, name: str, records: int) -> None:
 
 def main() -> None:
     """Print a table for each file; a name on the command line takes that file alone."""
-    from playwright.sync_api import sync_playwright
-
     quick = "--quick" in sys.argv
     chosen = [name for name in CASES if name in sys.argv] or list(CASES)
-    path = next((found for name in NAMES if (found := shutil.which(name))), None)
-    if path is None:
+    if find_chromium() is None:
         print("\nThe app needs Chromium, which is not here.")
         return
-    root = hasattr(os, "geteuid") and os.geteuid() == 0
-    with sync_playwright() as started:
-        # Chromium's own sandbox refuses to run as root.
-        chromium = started.chromium.launch(executable_path=path, args=["--no-sandbox"] if root else [])
+    with opened_chromium() as chromium:
         for name in chosen:
             case(chromium, name, QUICK if quick else RECORDS[name])
-        chromium.close()
 
 
 if __name__ == "__main__":

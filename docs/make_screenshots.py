@@ -1,4 +1,4 @@
-"""Take the pictures of the report and the app for the documentation: `python docs/make_screenshots.py`.
+"""Take the pictures of the report and the app for the documentation: `python -m docs.make_screenshots`.
 
 Chromium must be at hand; `app` or `report` after it takes those alone. `--colours dark --to FOLDER` takes them in dark
 colours into a folder, to be looked at.
@@ -7,24 +7,18 @@ colours into a folder, to be looked at.
 from __future__ import annotations
 
 import argparse
-import os
-import re
-import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import sync_playwright
+from benchmarks.window import brush, opened_chromium, running_app
 
 import tacita as tc
 from tacita.cli.demo_plans import demo_plan, demo_plans
 
 FIGURES = Path(__file__).resolve().parent / "figures"
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 WIDTH, HEIGHT = 1280, 1000
 SHOTS = {
     "report_verdict": ("internal", "verdict", "light"),
@@ -67,19 +61,6 @@ STEPS = (
 PATIENCE = 200_000
 
 
-@contextmanager
-def running_app(*words: str) -> Iterator[str]:
-    """The address of an app that runs meanwhile."""
-    command = [sys.executable, "-m", "tacita", "app", "--no-browser", *words]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    found = re.search(r"http://\S+", process.stdout.readline())
-    assert found is not None
-    yield found[0]
-    process.terminate()
-    process.communicate()
-
-
 def settle(page: Any) -> None:
     """Wait until nothing is being worked out."""
     for _ in range(3):
@@ -112,21 +93,6 @@ FIRMS = (("noise", "", ("turnover", "exports"), {"amount": "0.2", "method": "mul
 """The step in the picture of the confidentiality plot."""
 
 
-def brush(page: Any) -> None:
-    """Drag over the left of the confidentiality plot."""
-    every = page.locator("#figure-confidentiality svg .mark-group.role-scope .background").all()
-    # The plot itself, not the counts along its sides or the table.
-    plot = max(every, key=lambda each: (box := each.bounding_box())["width"] * box["height"])
-    plot.evaluate("element => element.scrollIntoView({block: 'center'})")
-    frame = plot.bounding_box()
-    page.mouse.move(frame["x"] + 3, frame["y"] + frame["height"] - 3)
-    page.mouse.down()
-    page.mouse.move(frame["x"] + frame["width"] / 4, frame["y"] + frame["height"] / 2, steps=6)
-    page.mouse.up()
-    page.wait_for_function("() => document.querySelector('#marked').innerText.includes('records are marked')")
-    settle(page)
-
-
 class Camera:
     """Takes pictures of a window, in some colours, into a folder."""
 
@@ -136,7 +102,7 @@ class Camera:
     @contextmanager
     def window(self, file: Path) -> Iterator[Any]:
         """A window of the app with a file open in it."""
-        with running_app(str(file)) as address:
+        with running_app(file) as (address, _):
             page = self.browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=self.colours)
             page.set_default_timeout(PATIENCE)
             page.goto(address)
@@ -198,6 +164,7 @@ def take_app(camera: Camera, people: Path, firms: Path, safe: Path) -> None:
         page.click("#tab-compare")
         settle(page)
         brush(page)
+        settle(page)
         camera.take(page, "compare")
 
 
@@ -208,11 +175,7 @@ def main() -> None:
     parser.add_argument("--colours", choices=("light", "dark"), default="")
     parser.add_argument("--to", type=Path, default=FIGURES)
     given = parser.parse_args()
-    path = next(found for name in NAMES if (found := shutil.which(name)))
-    # Chromium's own sandbox refuses to run as root.
-    root = hasattr(os, "geteuid") and os.geteuid() == 0
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"] if root else [])
+    with tempfile.TemporaryDirectory() as folder, opened_chromium() as browser:
         people, firms = Path(folder) / "survey.sav", Path(folder) / "firms.sav"
         if given.what != "report":
             tc.write(tc.household_survey(1500, population=150_000, seed=1).data, people)
@@ -222,7 +185,6 @@ def main() -> None:
         pages = {} if given.what == "app" else editions(Path(folder))
         for name, (edition, chapter, colours) in SHOTS.items() if pages else ():
             take(browser, pages[edition], chapter, given.colours or colours, given.to / f"{name}.png")
-        browser.close()
 
 
 if __name__ == "__main__":
