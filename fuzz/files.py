@@ -82,7 +82,7 @@ def described(file: Path) -> tuple[str, str]:
 
 def work(form: str, start: int, stop: int, folder: Path) -> None:
     """Read damaged files of a format one after the other; a line of JSON for each."""
-    from tacita.apart import reading_apart
+    from tacita.apart import reading_in_process
 
     files = small_files(folder, form)
     file = folder / f"damaged.{form}"
@@ -90,7 +90,7 @@ def work(form: str, start: int, stop: int, folder: Path) -> None:
     printed = (folder / "printed.txt").open("w+b")
     # What foreign code prints past Python, which nobody should see.
     os.dup2(printed.fileno(), 2)
-    with reading_apart():
+    with reading_in_process():
         for seed in range(start, stop):
             file.write_bytes(damaged(files, form, seed))
             began = time.monotonic()

@@ -95,12 +95,12 @@ def test_a_stop_that_foreign_code_swallows_is_heard_at_the_next_step() -> None:
 def test_a_wait_for_another_process_hears_a_signal_that_the_system_goes_on_after(tmp_path: Path) -> None:
     """Polars has the system go on with what waits after Ctrl-C; so here, by `siginterrupt`."""
     code = (
-        "import os, signal, threading, time; from tacita.stopping import heard_while_waiting, run_stoppable\n"
+        "import os, signal, threading, time; from tacita.stopping import interruptible, run_stoppable\n"
         "read, _ = os.pipe()\n"
         "def work():\n"
         "    signal.siginterrupt(signal.SIGINT, False)\n"
         "    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
-        "    heard_while_waiting(lambda: os.read(read, 1))\n"
+        "    interruptible(lambda: os.read(read, 1))\n"
         "run_stoppable(work)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60)

@@ -21,7 +21,7 @@ from contextvars import ContextVar
 from typing import IO, Any, NamedTuple
 
 from tacita.check import TacitaError
-from tacita.stopping import heard_while_waiting
+from tacita.stopping import interruptible
 
 GIGABYTE = 2**30
 LEAST_MEMORY = 2 * GIGABYTE
@@ -92,7 +92,7 @@ class Reader:
 
     def ask(self, question: Mapping[str, Any]) -> Answer | None:
         """The answer; None if the process died of the question."""
-        return heard_while_waiting(lambda: self._exchange(question))
+        return interruptible(lambda: self._exchange(question))
 
     def _exchange(self, question: Mapping[str, Any]) -> Answer | None:
         """Ask, and wait for the whole answer; None if the process died."""
@@ -199,7 +199,7 @@ _readers: ContextVar[Readers | None] = ContextVar("readers", default=None)
 
 
 @contextmanager
-def reading_apart() -> Iterator[Readers]:
+def reading_in_process() -> Iterator[Readers]:
     """Within this block every file that foreign code parses is read in a process of its own."""
     outer = _readers.get()
     if outer is not None:
@@ -223,7 +223,7 @@ def always() -> bool:
 def ask(name: str, size: int, question: Mapping[str, Any]) -> Answer:
     """What a process of its own says of a file; where it dies, one sentence."""
     given = limits(size)
-    with reading_apart() as readers:
+    with reading_in_process() as readers:
         answer = readers.ask({**question, "memory": given.memory, "seconds": given.seconds})
     if answer is None:
         raise TacitaError(

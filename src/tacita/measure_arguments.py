@@ -13,7 +13,7 @@ from tacita.data.large_data import LargeData
 from tacita.parameters import REQUIRED, parameters_of
 
 
-def in_place(
+def by_position(
     function: Callable[..., Any], files: int, args: tuple[Any, ...], options: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Files and scenario by their places, though given by name, and options by name, though given by place.

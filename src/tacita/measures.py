@@ -24,7 +24,7 @@ from tacita.data.large_data import LargeData
 from tacita.limit import Limit
 from tacita.limit import at_least as at_least
 from tacita.limit import at_most as at_most
-from tacita.measure_arguments import check_by_key, check_required, in_place, own_options
+from tacita.measure_arguments import by_position, check_by_key, check_required, own_options
 from tacita.measure_index import INDEX, MEASURES, NEEDS
 from tacita.parameters import Parameter, checked_options, parameter_table, parameters_of
 from tacita.progress import checked_progress
@@ -213,7 +213,7 @@ def measure(
 
 def _called(own: Measure, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """What a measure's function gives for arguments of any kind, unless it would not end in reasonable time."""
-    args, options = in_place(function, own.files, args, options)
+    args, options = by_position(function, own.files, args, options)
     check_by_key(own, args)
     progress = checked_progress(options.pop("progress", None))
     if any(isinstance(each, LargeData) for each in args[: own.files]):

@@ -256,9 +256,9 @@ def void_limits(policy: Policy, scenario: Scenario, records: int) -> Iterator[st
     named |= {name: limited.limit for name in policy.limits if (limited := policy.limit_of(name)) is not None}
     for name, limit in named.items():
         if limit is not None and _is_void(name.split(" ")[0], limit, records):
-            yield _said(f"{name} = {limit:g}")
+            yield _void_text(f"{name} = {limit:g}")
     if policy.neighbours == 1 and scenario.numeric_keys:
-        yield _said("neighbours = 1")
+        yield _void_text("neighbours = 1")
 
 
 def _is_void(name: str, limit: float, records: int) -> bool:
@@ -268,5 +268,5 @@ def _is_void(name: str, limit: float, records: int) -> bool:
     return declared is not None and declared.is_void(limit, records)
 
 
-def _said(limit: str) -> str:
+def _void_text(limit: str) -> str:
     return f"{limit} is no limit, since every file keeps it: it makes nothing safe."

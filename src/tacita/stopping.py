@@ -85,7 +85,7 @@ def stop_again() -> None:
         raise Stopped(_asked[0])
 
 
-def heard_while_waiting(work: Callable[[], Answer]) -> Answer:
+def interruptible(work: Callable[[], Answer]) -> Answer:
     """What some work gives that waits for another process, in such a way that Ctrl-C is heard meanwhile.
 
     A thread of its own waits. A signal that comes just before a wait begins, or after which a library (Polars) had the

@@ -19,11 +19,11 @@ from tacita.scenario import Scenario
 
 def opened(path: str, options: dict[str, Any], progress: Progress) -> Data:
     """A file, read in a process that may die of it."""
-    from tacita.apart import reading_apart
+    from tacita.apart import reading_in_process
     from tacita.data.files import read
 
     progress(0.0, "reading")
-    with reading_apart():
+    with reading_in_process():
         return read(Path(path), **options)
 
 

@@ -58,7 +58,7 @@ def disclosed_keys(
         return DisclosedKeys(data, {}, (), why)
     every = {**known.sets, **scenario.sets}
     looked_for = [(*own.keys, *known.sets.get(name, own).keys) for name, own in every.items()]
-    told = [each for each in _told(found, scenario) if any(map(each.counts_for, looked_for))]
+    told = [each for each in _disclosed(found, scenario) if any(map(each.counts_for, looked_for))]
     named = {_free_name(each.column, data): each for each in told if not each.finer.identifiers}
     extended = {name: _extended(name, own, known, named) for name, own in sets.items()}
     covered = [name for name in named if any(name in own.keys for own in extended.values())]
@@ -92,7 +92,7 @@ class DisclosedKey(NamedTuple):
         return self.key in keys and (self.beside is None or self.beside in keys)
 
 
-def _told(found: Reconstruction, scenario: Scenario) -> Iterator[DisclosedKey]:
+def _disclosed(found: Reconstruction, scenario: Scenario) -> Iterator[DisclosedKey]:
     for key, finer in found.finer.items():
         why = f"the key {key!r} is recoded or removed, but {'; '.join(_reasons(finer, scenario.weight))}"
         yield DisclosedKey(key, f"{key} by other columns", finer, why)
@@ -110,7 +110,7 @@ def disclosing_columns(found: Result | None, scenario: Scenario, keys: Sequence[
     """The columns that disclose some of these keys, as `DisclosedKeys` counts them, more finely."""
     if not isinstance(found, Reconstruction):
         return ()
-    told = [each for each in _told(found, scenario) if any(name.rstrip("'") == each.column for name in keys)]
+    told = [each for each in _disclosed(found, scenario) if any(name.rstrip("'") == each.column for name in keys)]
     columns = [name for each in told for name in each.finer.columns if name not in each.finer.identifiers]
     return tuple(dict.fromkeys(columns))
 

@@ -54,7 +54,7 @@ def measured_further(
     if told is not None:
         not_measured, cautions = (*not_measured, *told.not_assessed), [*cautions, *told.cautions]
     not_measured += () if known is not None else tuple(_not_paired(context, further))
-    not_measured += (*_added_records(context), *_told_unseen(context, further))
+    not_measured += (*_added_records(context), *_columns_not_searched(context, further))
     return More(further, not_measured, told, cautions)
 
 
@@ -169,7 +169,7 @@ def _added_records(context: Context) -> Iterator[Verdict]:
         yield Verdict("k", k, None, None, why)
 
 
-def _told_unseen(context: Context, further: Mapping[str, Result]) -> Iterator[Verdict]:
+def _columns_not_searched(context: Context, further: Mapping[str, Result]) -> Iterator[Verdict]:
     """A verdict that is not known where an engine looks at some columns only, and others may tell a protected key.
 
     A limit on cells given back says so itself.

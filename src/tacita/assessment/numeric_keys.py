@@ -31,7 +31,9 @@ def not_judged(limits: Policy, others: Sequence[Verdict]) -> Iterator[Verdict]:
         yield Verdict(name, limit, None, None, NO_CATEGORICAL_KEYS)
 
 
-def not_judged_beside(numeric_keys: Sequence[str], verdicts: Sequence[Verdict], limits: Policy) -> Iterator[Verdict]:
+def numeric_keys_not_judged(
+    numeric_keys: Sequence[str], verdicts: Sequence[Verdict], limits: Policy
+) -> Iterator[Verdict]:
     """A verdict that is not known where every limit is kept and none of them is on what a file shows of its numeric
     keys; where a limit is not kept, the file is not safe without it."""
     if numeric_keys and limits.neighbours is not None and all_hold(verdicts):

@@ -171,7 +171,7 @@ def _ready(
     if first is None:
         rows, names, left_out = distinct_keys(large, scenario, by_record, show)
     else:
-        before, rows, names, unseen, apart = _beside(first, large, scenario, unit, by_record, show)
+        before, rows, names, unseen, apart = _pair_on_engine(first, large, scenario, unit, by_record, show)
         left_out = [name for name in unseen if name in _judged(scenario)]
     known = restricted(scenario, rows.columns)
     assert known is not None
@@ -224,7 +224,7 @@ def _judged(scenario: Scenario) -> frozenset[str]:
     return frozenset(scenario.roles) - {scenario.household, scenario.person, scenario.weight, *scenario.identifiers}
 
 
-class Beside(NamedTuple):
+class Pair(NamedTuple):
     """An original and its release in memory, each row the same records of both."""
 
     original: Data
@@ -248,14 +248,14 @@ def opened(given: Any, beside: LargeData, memory: int | str | None) -> Iterator[
         yield large
 
 
-def _beside(
+def _pair_on_engine(
     original: LargeData,
     released: LargeData,
     scenario: Scenario,
     unit: str | None,
     by_record: bool,
     progress: Progress,
-) -> Beside:
+) -> Pair:
     """The rows of an original and of its release."""
     check_supported(scenario, released)
     check_pair(scenario)
@@ -264,7 +264,7 @@ def _beside(
     first = with_codes(pair.original, scenario)
     second = with_original_sums(with_codes(pair.released, scenario), first, scenario, unit)
     names = list(dict.fromkeys([*grouped_variables(released, scenario)[0], *weight]))
-    return Beside(first, second.released_from(first), names, pair.left_out, pair.apart)
+    return Pair(first, second.released_from(first), names, pair.left_out, pair.apart)
 
 
 def _needs_weights(measures: Any, policy: Policy) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from tacita import __version__, check, frame
 from tacita.arrays import Bools, Ints
 from tacita.assessment import record_table, text
-from tacita.assessment.numeric_keys import not_judged, not_judged_beside
+from tacita.assessment.numeric_keys import not_judged, numeric_keys_not_judged
 from tacita.check import TacitaError
 from tacita.keys.table import KeyTable
 from tacita.measures import find
@@ -183,7 +183,7 @@ class RiskProfile(Result):
         if not self.sets and not attacks:
             listed = (*not_judged(limits, listed), *listed)
         elif self.scenario.numeric_keys and not any(find(name).for_numeric_keys for name in further if further[name]):
-            listed = (*listed, *not_judged_beside(self.scenario.numeric_keys, listed, limits))
+            listed = (*listed, *numeric_keys_not_judged(self.scenario.numeric_keys, listed, limits))
         # A limit that every file keeps is no limit: it makes nothing safe.
         listed = tuple(verdict for verdict in listed if not is_void(verdict, limits, self.size))
         of_loss = tuple(verdict for verdict in listed if verdict.about == "loss")

@@ -51,7 +51,7 @@ def undeclared_units(data: Data, scenario: Scenario, policy: Policy, original: D
     known_there = restricted(scenario, file.columns)
     assert known_there is not None
     row = key_table(file, known_there).row
-    named = [name for name in file.columns if _may_be_identifier(name, file, data, scenario)]
+    named = [name for name in file.columns if _possible_identifiers(name, file, data, scenario)]
     for name in named:
         known = name in scenario.roles or bool(IDENTIFIER.fullmatch(words_of(name)))
         together = _together(file, name, row)
@@ -70,7 +70,7 @@ def undeclared_units(data: Data, scenario: Scenario, policy: Policy, original: D
             return
 
 
-def _may_be_identifier(name: str, file: Data, data: Data, scenario: Scenario) -> bool:
+def _possible_identifiers(name: str, file: Data, data: Data, scenario: Scenario) -> bool:
     """Declared identifiers, released columns that are nothing else, and removed ones that are called so."""
     if name in (*scenario.identifiers, scenario.household):
         return True

@@ -17,7 +17,7 @@ import typer
 import typer.main
 
 from tacita import __version__
-from tacita.apart import reading_apart
+from tacita.apart import reading_in_process
 from tacita.check import Caution, TacitaError
 from tacita.cli import app as app_command
 from tacita.cli import assess, compare, confidentiality, corrected, demo, files, link, methods, plot, protect, report
@@ -89,7 +89,7 @@ def _run() -> None:
     warnings.showwarning = _show_warning
     try:
         # Files come from outside: what code reads that is not ours is read in a process that may die.
-        with reading_apart():
+        with reading_in_process():
             command()(standalone_mode=True)
     except TacitaError as error:
         complain(str(error))

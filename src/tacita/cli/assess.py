@@ -168,9 +168,9 @@ def given_scenario(path: Path | None, given: dict[str, Any]) -> Any:
 
 def _with_scales(scenario: Any) -> Any:
     """A scenario that does not contradict the scales that the command line declares."""
-    from tacita.data.reading import scales_said
+    from tacita.data.reading import declared_scales
 
-    scales = scales_said()
+    scales = declared_scales()
     fresh = {
         name: replace(known, scale=scales.get(name, known.scale), order=() if name in scales else known.order)
         for name, known in scenario.variables.items()

@@ -125,7 +125,7 @@ def _protect_large(file: Path, memory: str | None, asked: Any, seed: int | None,
         refused = not done.safe and reason is None
         if not refused:
             release.save(out, overwrite=overwrite, accept_unsafe=reason, progress=progress)
-    _said(done, out, refused, verbose=verbose)
+    _print_result(done, out, refused, verbose=verbose)
 
 
 def run_project(
@@ -158,10 +158,10 @@ def _finish(
     refused = not release.safe and reason is None
     if not refused:
         release.save(out, formats=formats, overwrite=overwrite, accept_unsafe=reason)
-    _said(done, out, refused, verbose=verbose)
+    _print_result(done, out, refused, verbose=verbose)
 
 
-def _said(done: Any, out: Path, refused: bool, *, verbose: bool) -> None:
+def _print_result(done: Any, out: Path, refused: bool, *, verbose: bool) -> None:
     """What was done, and where it is."""
     from tacita.data.atomic import INTERNAL, NOT_FOR_PUBLICATION
     from tacita.release.written import PUBLIC

@@ -53,7 +53,7 @@ def reading_as(said: dict[str, Any], *, anywhere: bool) -> Iterator[None]:
     if not any(said.values()):
         yield
         return
-    from tacita.data.reading import Options, said_of_files
+    from tacita.data.reading import Options, reading_with
 
     options = Options(
         **{name: said[name] for name in ("delimiter", "encoding", "decimal", "sheet", "catalog")},
@@ -61,7 +61,7 @@ def reading_as(said: dict[str, Any], *, anywhere: bool) -> Iterator[None]:
         missing=(names(said["na"]) or ()) if said["na"] else None,
         scale=_scales(said["scale"]),
     )
-    with said_of_files(options, anywhere=anywhere):
+    with reading_with(options, anywhere=anywhere):
         yield
 
 
@@ -70,7 +70,7 @@ def start_reading_of(values: Iterable[Any]) -> None:
     given = [each for value in values for each in (value if isinstance(value, list) else [value])]
     files = [each for each in given if isinstance(each, Path) and each.suffix.lower() in apart.FORMATS]
     if apart.always() and any(each.is_file() for each in files):
-        with apart.reading_apart() as readers:
+        with apart.reading_in_process() as readers:
             readers.start()
 
 

@@ -19,8 +19,8 @@ from tacita.check import TacitaError, TacitaWarning
 from tacita.data import atomic, codebook
 from tacita.data.data import Data
 from tacita.data.formats import columnar, foreign, text
-from tacita.data.formats.loaded import Loaded, said_of_missing
-from tacita.data.reading import Options, in_effect, said_here, scales_for
+from tacita.data.formats.loaded import Loaded, remarks_on_missing
+from tacita.data.reading import Options, in_effect, of_command_line, scales_for
 from tacita.data.variable import Scale, Variable
 from tacita.frame.texts import without_texts
 
@@ -98,7 +98,7 @@ def read(
     kind = _kind(file)
     described = _described(variables)
     given = Options(delimiter, encoding, decimal, missing, sheet, catalog, scale)
-    nothing_said = given == Options() and said_here.get() is None
+    nothing_said = given == Options() and of_command_line.get() is None
     options = given if nothing_said else in_effect(given, file, kind)
     try:
         loaded = _load(file, kind, options, apart)
@@ -137,12 +137,12 @@ def _load(file: Path, kind: str, options: Options, apart: bool | None) -> Loaded
     catalog = None if options.catalog is None else _existing(options.catalog)
     if apart is None:
         apart = always_apart() or foreign.looks_odd(file, kind)
-    load = foreign.load_apart if apart else foreign.load
+    load = foreign.load_in_process if apart else foreign.load
     loaded = load(file, kind, encoding=options.encoding, sheet=options.sheet, catalog=catalog)
     if not gone:
         return loaded
     table, counts = without_texts(loaded.table, gone)
-    return loaded._replace(table=table, understood=said_of_missing(counts) if counts else {})
+    return loaded._replace(table=table, understood=remarks_on_missing(counts) if counts else {})
 
 
 def write(

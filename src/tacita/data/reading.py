@@ -46,7 +46,7 @@ def fits(option: str, file: Path, kind: str) -> bool:
 
 
 @dataclass
-class Said:
+class CommandLine:
     """What a command line says of its files."""
 
     options: Options
@@ -57,22 +57,22 @@ class Said:
     """The variables whose scale it says that were found."""
 
 
-said_here: ContextVar[Said | None] = ContextVar("said", default=None)
+of_command_line: ContextVar[CommandLine | None] = ContextVar("said", default=None)
 """What the command line says, if one does."""
 
 
 @contextmanager
-def said_of_files(options: Options, *, anywhere: bool = False) -> Iterator[None]:
+def reading_with(options: Options, *, anywhere: bool = False) -> Iterator[None]:
     """Within this block files are read as these options say, in place of what a call or a project says.
 
     The first file must have them all. Of those after it, a release beside the original, each has what fits it.
     """
-    mine = Said(options, anywhere)
-    token = said_here.set(mine)
+    mine = CommandLine(options, anywhere)
+    token = of_command_line.set(mine)
     try:
         yield
     finally:
-        said_here.reset(token)
+        of_command_line.reset(token)
     lost = [name for name in options.scale or {} if mine.files and name not in mine.found]
     if lost:
         message = f"no file has {check.quoted(lost)}, of which scale=... says something."
@@ -81,7 +81,7 @@ def said_of_files(options: Options, *, anywhere: bool = False) -> Iterator[None]
 
 def in_effect(given: Options, file: Path, kind: str) -> Options:
     """The options for a file: those of the command line, and else those of the call."""
-    said = said_here.get()
+    said = of_command_line.get()
     options = given
     if said is not None:
         others = said.files > 0
@@ -101,7 +101,7 @@ def scales_for(options: Options, columns: tuple[str, ...]) -> dict[str, Scale]:
     scales = dict(check.mapping("scale", options.scale or {}))
     for name, scale in scales.items():
         check.one_of(f"scale of {name!r}", scale, SCALES)
-    said = said_here.get()
+    said = of_command_line.get()
     here = {name: scale for name, scale in scales.items() if name in columns}
     if said is None or not (said.anywhere or said.files > 1):
         check.columns_exist("scale", list(scales), columns)
@@ -110,7 +110,7 @@ def scales_for(options: Options, columns: tuple[str, ...]) -> dict[str, Scale]:
     return here
 
 
-def scales_said() -> dict[str, Scale]:
+def declared_scales() -> dict[str, Scale]:
     """The scales that the command line declares."""
-    said = said_here.get()
+    said = of_command_line.get()
     return {} if said is None else dict(said.options.scale or {})

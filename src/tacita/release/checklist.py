@@ -102,10 +102,10 @@ def checklist(release: Release) -> Checklist:
 
 
 def _identifiers(release: Release) -> Item:
-    there = [name for name in release.scenario.identifiers if name not in release.numbered_anew]
+    there = [name for name in release.scenario.identifiers if name not in release.renumbered_identifiers]
     if there:
         return Item("identifiers", NOT_DONE, f"{check.quoted(there)} declared and still there", "add Remove()")
-    found = suspects(release.data, {*release.scenario.roles, *release.numbered_anew})
+    found = suspects(release.data, {*release.scenario.roles, *release.renumbered_identifiers})
     if found:
         listed = "; ".join(f"{each.column!r}: {each.looks_like}" for each in found[:5])
         way = "name them in identifiers of the scenario and add Remove(), or Remove() by name"
@@ -118,7 +118,7 @@ def _identifiers(release: Release) -> Item:
 def _ids(release: Release) -> Item:
     named = [release.scenario.household, release.scenario.person]
     there = [name for name in named if name is not None]
-    old = [name for name in there if name not in release.numbered_anew]
+    old = [name for name in there if name not in release.renumbered_identifiers]
     if not there:
         return Item("ids renewed", NOT_APPLICABLE, "the release has no identifier of households or persons")
     if old:

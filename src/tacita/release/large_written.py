@@ -125,15 +125,15 @@ def _written(release: LargeRelease, work: Path, progress: Progress) -> _Parts:
         parts = None
     while True:
         if parts is None:
-            parts = _fresh(release, work, ())
+            parts = _empty_folder(release, work, ())
         try:
             _write_parts(release, parts, progress)
             return parts
         except FractionsError as found:
-            parts = _fresh(release, work, sorted({*parts.fractions, *found.columns}))
+            parts = _empty_folder(release, work, sorted({*parts.fractions, *found.columns}))
 
 
-def _fresh(release: LargeRelease, work: Path, fractions: Any) -> _Parts:
+def _empty_folder(release: LargeRelease, work: Path, fractions: Any) -> _Parts:
     """A folder for parts, with none in it."""
     if work.exists():
         if not (work / "parts.json").is_file() and any(work.iterdir()):

@@ -17,7 +17,7 @@ from tacita.check import TacitaError
 from tacita.data import Data, Variable
 from tacita.data.files import read
 from tacita.data.large_data import LargeData
-from tacita.data.reading import scales_said
+from tacita.data.reading import declared_scales
 from tacita.data.variable_tables import tables_of, variables_of
 from tacita.declared import FORMAT, toml_document, toml_text
 from tacita.policy import Policy, checked_policy
@@ -141,7 +141,7 @@ class Project:
         data = read(self.home / self.data, **given)
         if self.variables:
             check.columns_exist("variables", list(self.variables), data.columns)
-            data = data.with_declared(self.variables).with_scales(scales_said())
+            data = data.with_declared(self.variables).with_scales(declared_scales())
         return protect(data, self.scenario, self.policy, self.plan, rules=self.rules, seed=seed, progress=show)
 
     def to_dict(self) -> dict[str, Any]:

@@ -91,7 +91,9 @@ class Release(Judged):
     @property
     def cautions(self) -> tuple[str, ...]:
         """What the custodian should know before publishing."""
-        there = [name for name in self.scenario.identifiers if name in {*self.data.columns} - self.numbered_anew]
+        there = [
+            name for name in self.scenario.identifiers if name in {*self.data.columns} - self.renumbered_identifiers
+        ]
         found = [
             *seed_cautions(self.seed, self.seed_given),
             *map(str, self.broken),
@@ -109,10 +111,10 @@ class Release(Judged):
     @cached_property
     def _undeclared(self) -> tuple[str, ...]:
         """A caution about columns that look like direct identifiers; looked for once, since cautions are read often."""
-        return tuple(undeclared_identifiers(self.data, self.scenario, self.numbered_anew))
+        return tuple(undeclared_identifiers(self.data, self.scenario, self.renumbered_identifiers))
 
     @property
-    def numbered_anew(self) -> set[str]:
+    def renumbered_identifiers(self) -> set[str]:
         """Identifiers that a step replaced by new numbers."""
         pairs = zip(self.plan.steps, self.changes, strict=True)
         return {name for step, change in pairs if step.kind() == "new_identifiers" for name in change.cells}

@@ -125,12 +125,12 @@ def _write_matrices(public: Sequence[Mapping[str, Any]], folder: Path) -> None:
 
 def _write_methods(changes: Sequence[Changes], columns: Sequence[str], size: int, folder: Path) -> None:
     """Write what each step says may be told of what it did to released values: methods, amounts and rates, no seed."""
-    told = [known for change in changes for each in change.public for known in _told(each, columns, size)]
+    told = [known for change in changes for each in change.public for known in _told_to_users(each, columns, size)]
     if told:
         _text(folder / METHODS, json.dumps({"note": METHODS_NOTE, "methods": told}, indent=2))
 
 
-def _told(mechanism: Mapping[str, Any], columns: Sequence[str], size: int) -> Iterator[dict[str, Any]]:
+def _told_to_users(mechanism: Mapping[str, Any], columns: Sequence[str], size: int) -> Iterator[dict[str, Any]]:
     """One mechanism for data users, if it is about released variables or about records."""
     names = [name for name in mechanism["variables"] if name in columns]
     parameters = {

@@ -130,10 +130,10 @@ def _done(done: Changes, at: int) -> Any:
 def _parameters(step: Step) -> str:
     """Its parameters as people read them; the variables stand in its label."""
     shown = {name: value for name, value in step.shown().items() if name not in ("variable", "variables")}
-    return ", ".join(f"{name.replace('_', ' ')} {_said(value)}" for name, value in shown.items())
+    return ", ".join(f"{name.replace('_', ' ')} {_in_words(value)}" for name, value in shown.items())
 
 
-def _said(value: Any) -> str:
+def _in_words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -32,7 +32,7 @@ def load(
     return columnar.load(file, kind)
 
 
-def load_apart(
+def load_in_process(
     file: Path, kind: str, *, encoding: str | None = None, sheet: str | None = None, catalog: Path | None = None
 ) -> Loaded:
     """A file, read in a process of its own."""

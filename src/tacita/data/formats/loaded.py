@@ -31,7 +31,7 @@ def check_declared(name: str, size: int, records: int, columns: int, least: int 
         )
 
 
-def said_of_missing(gone: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
+def remarks_on_missing(gone: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
     """By column: which texts were taken for missing, and how often."""
     return {
         name: ", ".join(f"{word!r} is missing ({check.counted(times, 'time')})" for word, times in counts.items())

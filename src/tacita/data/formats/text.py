@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tacita import check, frame
 from tacita.check import TacitaError, TacitaWarning
 from tacita.data.formats import plain_text
-from tacita.data.formats.loaded import Loaded, said_of_missing
+from tacita.data.formats.loaded import Loaded, remarks_on_missing
 from tacita.frame import Frame
 from tacita.frame import files as frame_files
 from tacita.frame.columns import Words
@@ -124,17 +124,17 @@ def _typed(table: Frame, text: bytes, name: str, missing: tuple[str, ...] | None
     typed, kept, gone = frame.typed(table, missing=missing or (), **how)
     remarks: tuple[str, ...] = ()
     if missing is None and _is_of_r(text, typed, kept, gone):
-        remarks = (_said_of_r(name, kept),)
+        remarks = (_remark_on_r(name, kept),)
         typed, kept, gone = frame.typed(table, missing=(R,), **how)
     if kept and missing is None:
-        remarks = (*remarks, _said_of_words(kept, name))
+        remarks = (*remarks, _remark_on_words(kept, name))
     if missing:
         # -9.0 is the number -9 too.
         typed, more = without_texts(typed, missing)
         for column, counts in more.items():
             gone[column] = dict(Counter(gone.get(column, {})) + Counter(counts))
     whole = with_formulas(typed) if b"'" in text else typed
-    return Loaded(whole, {}, remarks, said_of_missing(gone) if gone else {})
+    return Loaded(whole, {}, remarks, remarks_on_missing(gone) if gone else {})
 
 
 def _is_of_r(text: bytes, typed: Frame, kept: Words, gone: Words) -> bool:
@@ -381,7 +381,7 @@ def _names(header: bytes, delimiter: str, quoted: bool, name: str) -> tuple[list
     return names, remarks
 
 
-def _said_of_r(name: str, kept: Words) -> str:
+def _remark_on_r(name: str, kept: Words) -> str:
     cells = sum(counts[R] for counts in kept.values() if R in counts)
     columns = check.quoted(column for column, counts in kept.items() if R in counts)
     return (
@@ -390,7 +390,7 @@ def _said_of_r(name: str, kept: Words) -> str:
     )
 
 
-def _said_of_words(kept: Words, name: str) -> str:
+def _remark_on_words(kept: Words, name: str) -> str:
     words = [word for word in WORDS if any(word in counts for counts in kept.values())]
     times = sum(sum(counts.values()) for counts in kept.values())
     return (

@@ -100,14 +100,14 @@ class ExternalRisk(Result):
                 "unit=..."
             )
             return (replace(verdict, value=None, holds=None, why=why),)
-        return (replace(verdict, why=self._said(verdict, policy)),)
+        return (replace(verdict, why=self._in_words(verdict, policy)),)
 
     @property
     def found_for_certain(self) -> int:
         """Records recognised beyond doubt."""
         return self.figures_of_file.unique or 0
 
-    def _said(self, verdict: Verdict, policy: Any) -> str:
+    def _in_words(self, verdict: Verdict, policy: Any) -> str:
         limited = policy.limit_of("external_risk").options.get("figure", "expected")
         why = verdict.why.replace(EXPECTED, LIMITED_WORDS[limited])
         sure = self.found_for_certain

@@ -32,7 +32,7 @@ def with_original_weights(data: Data, original: Data, scenario: Scenario) -> Dat
         return data.with_perturbed([name])
     released, weights = data.numbers(name), original.numbers(name)
     if data.numbers_of_records is None:
-        from tacita.risk.identity.whose_weights import same_rows, same_weights
+        from tacita.risk.identity.weight_pairing import same_rows, same_weights
 
         if not (_in_the_same_order(data, original, name) and same_rows(data, original, scenario)):
             unchanged = np.array_equal(np.sort(released), np.sort(weights), equal_nan=True)
@@ -59,7 +59,7 @@ def with_original_sums(data: Data, original: Data, scenario: Scenario, unit: str
     if before.weights is None:
         return data.with_perturbed([name])
     assert own.squares is not None and before.squares is not None
-    from tacita.risk.identity.whose_weights import same_rows
+    from tacita.risk.identity.weight_pairing import same_rows
 
     if unit is None and not same_rows(data, original, scenario):
         return data.with_perturbed([name])

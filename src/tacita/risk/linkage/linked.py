@@ -110,9 +110,9 @@ class Linkage(Result):
 
     def verdicts(self, policy: Any) -> tuple[Verdict, ...]:
         """Whether the policy's limit is kept, with how many records are linked rightly for certain."""
-        return tuple(replace(verdict, why=self._said(verdict, policy)) for verdict in super().verdicts(policy))
+        return tuple(replace(verdict, why=self._in_words(verdict, policy)) for verdict in super().verdicts(policy))
 
-    def _said(self, verdict: Verdict, policy: Any) -> str:
+    def _in_words(self, verdict: Verdict, policy: Any) -> str:
         """A verdict in words: what is limited, and that a small share can hide records that are found for certain."""
         if verdict.value is None:
             return verdict.why

@@ -139,7 +139,7 @@ def _model_of(data: Data, scenario: Scenario, table: KeyTable, progress: Progres
     whole = None if data.before is None else refilled(data, scenario, table)
     if not applies(table if whole is None else whole.table):
         return None
-    return lately_fitted(table, population_weights(data, scenario, table.keys), whole, progress)
+    return kept_or_fitted(table, population_weights(data, scenario, table.keys), whole, progress)
 
 
 def applies(table: KeyTable) -> bool:
@@ -156,7 +156,7 @@ def applies(table: KeyTable) -> bool:
 _kept: OrderedDict[bytes, LatentModel] = OrderedDict()
 
 
-def lately_fitted(
+def kept_or_fitted(
     table: KeyTable, weights: Floats | None, whole: Refilled | None = None, progress: Progress = no_progress
 ) -> LatentModel:
     """The latent model of a key table, fitted unless it was lately; `weights` by record, where there are weights.
@@ -167,7 +167,7 @@ def lately_fitted(
     from tacita.risk.population.latent.fit import fitted, fitted_to_release
 
     if whole is not None:
-        before = lately_fitted(whole.table, weights, progress=progress)
+        before = kept_or_fitted(whole.table, weights, progress=progress)
         return LatentModel(fitted_to_release(before.mixture, table, whole, weights))
     key = digest(table, weights)
     model = _kept.pop(key, None) or LatentModel(fitted(table, weights, progress))

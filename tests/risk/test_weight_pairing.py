@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.risk.identity.whose_weights import went_to_one_class
+from tacita.risk.identity.weight_pairing import went_to_one_class
 
 pytestmark = pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
 

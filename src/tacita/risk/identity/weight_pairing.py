@@ -53,7 +53,7 @@ def same_weights(data: Data, original: Data, scenario: Scenario) -> bool:
         if np.array_equal(np.sort(before), np.sort(after)):
             both = np.unique(np.concatenate([before, after]), return_inverse=True)[1]
             labels = np.split(both, [len(original)])
-        elif column.name in scenario.all_keys or not _numbered_anew(column):
+        elif column.name in scenario.all_keys or not _renumbered(column):
             return False
     changed = (each for each in columns if each.name in scenario.all_keys and not each.unchanged)
     return all(went_to_one_class(each.before, each.after, labels[0], labels[1]).all() for each in changed)
@@ -88,7 +88,7 @@ def _compared(data: Data, original: Data, scenario: Scenario, names: Iterable[st
             yield Column(name, before, after, data.repeats)
 
 
-def _numbered_anew(column: Column) -> bool:
+def _renumbered(column: Column) -> bool:
     """Whether a column may be an identifier that was given out again: no value of it comes twice."""
     return len(np.unique(column.before)) == len(column.before)
 
