@@ -207,7 +207,7 @@ def release_on_engine(
     marked = unnumbered.with_columns({PLACE: np.arange(len(released), dtype=np.int64)})
     rows = with_codes(marked, scenario)
     if scenario.missing.name == "no_match":
-        rows = rows_apart(rows, scenario.all_keys, large.memory)
+        rows = rows_apart(rows, scenario.all_keys, large.room)
     place = released.record[rows.numbers(PLACE).astype(np.int64)] - 1
     rows = rows.without((PLACE,))
     known = restricted(replace(scenario, weight=weight), rows.columns)

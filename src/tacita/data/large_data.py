@@ -110,6 +110,11 @@ class LargeData:
         found = self.database.collect(self.table.aggregate(**counts), what="looking at the columns").to_pylist()[0]
         return {name: int(found[f"column_{at}"]) for at, name in enumerate(self.columns)}
 
+    @property
+    def room(self) -> int:
+        """Bytes of the memory budget that are left for its distinct keys and their measures."""
+        return int(self.database.left())
+
     def on(self, other: LargeData) -> Any:
         """Its records as a table of another file's database."""
         if self.database is other.database:

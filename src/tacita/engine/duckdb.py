@@ -9,9 +9,11 @@ import tempfile
 import warnings
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tacita.engine.memory import Room
 from tacita.engine.parts import ROW_NUMBER, parts_of
 from tacita.engine.running import watched
 from tacita.leftovers import clear_leftovers, hidden_part, released
@@ -20,7 +22,11 @@ from tacita.progress import Progress, no_progress
 NO_NETWORK = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
 """An extension that is missing is an error: DuckDB would ask a server for it."""
 ENGINE_SHARE = 0.5
-"""Of the memory budget; the rest is for the key table and the measures."""
+"""Of the memory budget at most; the rest is for the key table and the measures."""
+LEAST_ENGINE = 120_000_000
+"""Less is not enough to sort and group on disk."""
+RESTING = 60_000_000
+"""What it keeps while there is nothing to do."""
 GROUP = 122_880
 """Records of a row group of what is written."""
 
@@ -69,7 +75,7 @@ class DuckDB:
 
         # Ibis asks for Arrow tables by a name that newer versions of DuckDB have renamed.
         warnings.filterwarnings("ignore", message="fetch_arrow_table", category=DeprecationWarning)
-        self.memory = memory
+        self.memory, self.room, self.shared = memory, Room(memory), connection is not None
         self.folder = hidden_part(Path(temporary or tempfile.gettempdir()) / "spill")
         # What a killed process left there is of an original.
         clear_leftovers(self.folder)
@@ -85,6 +91,30 @@ class DuckDB:
             memory_limit=limit, temp_directory=spill, preserve_insertion_order=True, **NO_NETWORK
         )
         own.append(self.ibis)
+
+    def left(self) -> int:
+        """Bytes of the budget that are left for measures, the least that the engine needs at the same time apart."""
+        self._limit(RESTING)
+        return max(self.room.left(self._held() if self.shared else 0) - LEAST_ENGINE, 0)
+
+    def _held(self) -> int:
+        """Bytes that the engine holds."""
+        asked = "SELECT coalesce(sum(memory_usage_bytes), 0) FROM duckdb_memory()"
+        # Nothing of the answer may be left to be read: the connection would stay in use.
+        return int(self.ibis.con.execute(asked).fetchall()[0][0])
+
+    def _limit(self, most: int) -> None:
+        """Let the engine hold so many bytes, the rest on disk; the connection of a user is left as it is."""
+        if not self.shared:
+            # What a query that is still read from holds cannot go to disk.
+            with suppress(Exception):
+                self.ibis.con.execute(f"SET memory_limit = '{most // 10**6}MB'")
+
+    def _at_work(self) -> None:
+        """Let the engine hold what is left of the budget."""
+        if not self.shared:
+            left = min(self.memory * ENGINE_SHARE, 0.9 * self.room.left(self._held()))
+            self._limit(max(int(left), LEAST_ENGINE))
 
     def read(self, files: Sequence[Path], record: str) -> Any:
         """Parquet files as a table, with the number of each record from 1 in the order of the files."""
@@ -162,6 +192,7 @@ class DuckDB:
 
     def batches(self, expression: Any, size: int) -> Iterator[Any]:
         """The rows of an expression, in their order, as batches of Arrow."""
+        self._at_work()
         yield from self.ibis.con.sql(self.ibis.compile(expression)).to_arrow_reader(size)
 
     def write(self, expression: Any, path: Path, progress: Progress = no_progress, what: str = "writing") -> None:
@@ -175,4 +206,5 @@ class DuckDB:
 
     def _watched(self, query: Any, progress: Progress, what: str) -> Any:
         connection = self.ibis.con
+        self._at_work()
         return watched(query, lambda: connection.query_progress() / 100, connection.interrupt, progress, what)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tacita.check import TacitaError
+from tacita.engine.memory import Room
 from tacita.engine.parts import parts_of
 from tacita.engine.running import no_share, watched
 from tacita.leftovers import clear_leftovers, hidden_part, released
@@ -34,6 +35,11 @@ BROADCAST = 256_000_000
 """Bytes up to which a table of ours is sent to every worker, so that the records that it is joined to stay in place."""
 
 
+def for_java(memory: int) -> int:
+    """Bytes of a memory budget that Java takes."""
+    return max(memory // 2, 500 * 10**6)
+
+
 def local_session(memory: int, temporary: str) -> Any:
     """The session of this process, started if there is none."""
     try:
@@ -48,7 +54,7 @@ def local_session(memory: int, temporary: str) -> Any:
     builder = SparkSession.builder.master("local[*]").appName("tacita")
     folder, sessions = private_folder(temporary), list[Any]()
     atexit.register(ended, sessions, folder)
-    own = {"spark.driver.memory": f"{max(memory // 2 // 10**6, 500)}m", "spark.local.dir": str(folder)}
+    own = {"spark.driver.memory": f"{for_java(memory) // 10**6}m", "spark.local.dir": str(folder)}
     own |= {"spark.sql.warehouse.dir": str(folder / "warehouse")}
     for name, value in (LOCAL | own).items():
         builder = builder.config(name, value)
@@ -115,7 +121,8 @@ class Spark:
     def __init__(self, memory: int, temporary: str | os.PathLike[str] | None = None, session: Any = None) -> None:
         import ibis
 
-        self.memory = memory
+        # Java takes its part of the budget, unless it is the user's.
+        self.memory, self.room = memory, Room(memory if session is not None else memory - for_java(memory))
         self.folder = private_folder(temporary or tempfile.gettempdir())
         # The session outlives this object, and so does the folder that it works in.
         self.session = session or local_session(memory, os.fspath(temporary or tempfile.gettempdir()))
@@ -123,6 +130,10 @@ class Spark:
         self.kept: list[Any] = []
         # A profile keeps its file open: what nobody closes ends with it, or with the program.
         self.end = weakref.finalize(self, removed, self.folder, os.getpid())
+
+    def left(self) -> int:
+        """Bytes of the budget that are left for measures."""
+        return self.room.left()
 
     def read(self, files: Sequence[Path], record: str) -> Any:
         """Parquet files as a table, with the number of each record from 1 in the order of the files."""

@@ -25,8 +25,8 @@ from tacita.keys.source import LIMB_BITS, LIMBS, WEIGHT_BITS, as_float, carried
 from tacita.keys.table import GREATEST_TOTAL, GREATEST_WEIGHT, LEAST_WEIGHT
 from tacita.progress import Progress, no_progress, part
 
-BYTES_PER_VALUE = 80
-"""Memory that grouping and measuring need for each value of a distinct key, about."""
+BYTES_PER_VALUE = 130
+"""Memory that measures need for each value of a distinct key, the latent model with its rounds among them, about."""
 
 
 def condensed(
@@ -64,7 +64,7 @@ def distinct(large: LargeData, groups: Any, names: Sequence[str], progress: Prog
     kept = database.keep(groups, part(progress, 0.0, 0.9), "grouping records by their keys")
     try:
         counted = database.collect(kept.aggregate(n=kept.count()))
-        check_fits(int(counted["n"][0].as_py()), names, large.memory)
+        check_fits(int(counted["n"][0].as_py()), names, large.room)
         found = frame_files.from_arrow(database.collect(kept, part(progress, 0.9, 1.0), "reading the distinct keys"))
     finally:
         database.drop(kept)
@@ -82,12 +82,13 @@ def fits(rows: int, columns: int, memory: int) -> bool:
 
 
 def check_fits(rows: int, names: Sequence[str], memory: int) -> None:
-    """An error where the combinations of some variables do not fit the memory budget."""
+    """An error where the combinations of some variables do not fit what is left of the memory budget."""
     if not fits(rows, len(names), memory):
         needs = bytes_needed(rows, len(names))
         raise TacitaError(
             f"{check.quoted(names, most=8)} have {rows:,} different combinations, whose measures need about "
-            f"{shown(needs)} of memory; recode the most detailed of them first, or give more memory (--memory)."
+            f"{shown(needs)} of memory, and {shown(memory)} of the budget are left; recode the most detailed of them "
+            f"first, or give more memory (--memory)."
         )
 
 

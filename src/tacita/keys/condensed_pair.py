@@ -201,11 +201,11 @@ def _chosen(
     identifying = {scenario.household, scenario.person, *scenario.identifiers}
     chosen = [name for name in every if name in named or (name not in many and name not in identifying)]
     size = max(original.size, released.size)
-    if len(chosen) > len(named) and not fits(size, 2 * len(chosen), original.memory):
+    if len(chosen) > len(named) and not fits(size, 2 * len(chosen), original.room):
         for large, has in files:
             asked = expressions.combinations(large.table, [name for name in chosen if name in has])
             rows = int(large.database.collect(asked, what="looking at the columns")["n"][0].as_py())
-            if not fits(2 * rows, 2 * len(chosen), original.memory):
+            if not fits(2 * rows, 2 * len(chosen), original.room):
                 chosen = named
                 break
     return chosen, named, tuple(name for name in every if name not in chosen)
@@ -230,7 +230,7 @@ def _collected(
     kept = database.keep(grouped, part(progress, 0.0, 0.9), "laying original and release side by side")
     try:
         counted = int(database.collect(kept.aggregate(n=kept.count()))["n"][0].as_py())
-        if not fits(counted, len(first.names) + len(second.names), original.memory):
+        if not fits(counted, len(first.names) + len(second.names), original.room):
             return None
         found = frame_files.from_arrow(database.collect(kept, part(progress, 0.9, 1.0), "reading the distinct values"))
         return frame_files.like(found, None, [name for name in kept.columns if name[0] in "ab" and "_" not in name])

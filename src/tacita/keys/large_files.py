@@ -52,7 +52,7 @@ def distinct_keys(
         names = list(dict.fromkeys([*names, scenario.weight]))
     rows = with_codes(condensed(large, names, scenario.weight, progress=progress), scenario)
     if scenario.missing.name == "no_match":
-        rows = apart(rows, scenario.all_keys, large.memory)
+        rows = apart(rows, scenario.all_keys, large.room)
     return rows, names, left_out
 
 

@@ -82,7 +82,7 @@ def by_household(step: Any, scenario: Scenario, policy: Policy) -> bool:
 
 def check_room(step: Step, label: str, large: LargeData, names: list[str]) -> None:
     """An error where a row for each record does not fit the memory budget."""
-    if not fits(large.size, len(names) + 2, large.memory):
+    if not fits(large.size, len(names) + 2, large.room):
         raise TacitaError(
             f"step {label!r} goes by households, and needs the keys of all {large.size:,} records in memory, about "
             f"{shown(bytes_needed(large.size, len(names) + 2))}; give more (--memory), or leave households out, as "

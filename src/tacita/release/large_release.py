@@ -35,7 +35,11 @@ from tacita.rules import Rules
 from tacita.scenario import Scenario, restricted
 
 BATCH = 1 << 20
-"""Records at once."""
+"""Records at once, ..."""
+BYTES_PER_CELL = 400
+"""... or fewer, where the budget has no room for so many bytes for each cell of theirs, ..."""
+LEAST_BATCH = 1 << 16
+"""... but so many."""
 UNSAFE_ANYWAY = "what other columns give back is measured once nothing else is against the release"
 BESIDE = "what other columns give back of protected cells could not be measured:"
 
@@ -205,7 +209,8 @@ class LargeRelease(Judged):
         ordered = table if large.database.name == "DuckDB" and number not in large.columns else table.order_by(number)
         kept = _by_number(self.state.data.record, keys.height)
         last = after
-        for batch in large.database.batches(ordered, BATCH):
+        size = min(BATCH, max(large.memory // (BYTES_PER_CELL * len(used)), LEAST_BATCH))
+        for batch in large.database.batches(ordered, size):
             records = frame_files.from_arrow(batch)
             if not records.height:
                 continue
