@@ -29,9 +29,9 @@ from tacita.risk.identity.attackers import Attackers
 from tacita.risk.identity.individual_risk import IndividualRisk, risk_of_keys
 from tacita.risk.identity.k_anonymity import LEVELS, KAnonymity
 from tacita.risk.identity.options import METHODS
-from tacita.risk.identity.original import with_original_weights
+from tacita.risk.identity.original import as_drawn
 from tacita.risk.identity.reidentification import Reidentification, ThresholdCurve
-from tacita.scenario import MODELS, KeySet, MissingRule, Scenario, checked, prepared_data
+from tacita.scenario import MODELS, KeySet, MissingRule, Scenario, checked, prepared_data, with_codes
 
 if TYPE_CHECKING:
     from tacita.assessment.on_engine import LargeProfile, OnEngine
@@ -108,7 +108,7 @@ def _prepared(
     prepared = prepared_data(data, scenario).remembering()
     population, before = (None if given is None else Data.of(given) for given in (register, original))
     if before is not None:
-        prepared = with_original_weights(prepared, before, scenario).released_from(before).remembering()
+        prepared = as_drawn(prepared, with_codes(before, scenario), scenario).released_from(before).remembering()
     return Context(prepared, scenario, policy, population, before, how | {"register": population})
 
 

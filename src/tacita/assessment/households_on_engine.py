@@ -17,7 +17,7 @@ from tacita.engine import expressions
 from tacita.frame import files as frame_files
 from tacita.keys.source import LIMB_BITS, LIMBS, SMALL_BITS, carried, limbs_of
 from tacita.progress import Progress
-from tacita.risk.identity.household_risk import HouseholdRisk, of_sums, survival
+from tacita.risk.identity.household_risk import HouseholdRisk, households_not_known, of_sums, survival
 from tacita.risk.identity.individual_risk import IndividualRisk
 from tacita.scenario import Scenario
 
@@ -54,6 +54,8 @@ class HouseholdsOnEngine:
     rows: Data
     """The distinct keys."""
     progress: Progress
+    not_valid: str = ""
+    """Why households say nothing; empty if they do."""
     kept: list[Any] = field(default_factory=list)
     """The sums by household, a table of the engine that serves the figures and the records."""
 
@@ -72,7 +74,7 @@ class HouseholdsOnEngine:
         risks, members, counts = (np.concatenate(each) for each in zip(NO_RISKS, *found, *alone, strict=True))
         nobody = np.empty(0, dtype=np.int64)
         lone = sum(int(each.alike.sum()) for each in alone)
-        return HouseholdRisk(risks, nobody, lone, members, risk.not_valid, counts)
+        return HouseholdRisk(risks, nobody, lone, members, risk.not_valid or self.not_valid, counts)
 
     @property
     def household(self) -> str:
@@ -89,10 +91,7 @@ class HouseholdsOnEngine:
 
     def with_place(self) -> Any:
         """Every record with its household, missing where a code says that it is in none."""
-        known = self.large.variables.get(self.household)
-        codes = () if known is None else (*known.missing, *known.not_applicable)
-        place = expressions.household_place(self.large.table, self.household, codes)
-        return self.large.table.mutate(**{expressions.GROUP: place})
+        return with_place(self.large, self.household)
 
     def columns(self, risk: IndividualRisk) -> dict[str, Any]:
         """What each distinct key adds to a household."""
@@ -137,6 +136,35 @@ class HouseholdsOnEngine:
                     f"{check.counted(int(found[name]), 'household')}, correct the file or drop it from "
                     f"household_variables."
                 )
+
+
+def with_place(large: LargeData, household: str) -> Any:
+    """Every record with its household, missing where a code says that it is in none."""
+    known = large.variables.get(household)
+    codes = () if known is None else (*known.missing, *known.not_applicable)
+    return large.table.mutate(**{expressions.GROUP: expressions.household_place(large.table, household, codes)})
+
+
+def households_differ(released: LargeData, original: LargeData, scenario: Scenario) -> str:
+    """Why households of a release say nothing: others live together than in the original; empty if none is seen to.
+
+    There must be as many of the same sizes, and none may have more values of a key, of which recoding leaves fewer.
+    """
+    household = scenario.household
+    if household is None or household not in released.columns:
+        return ""
+    if household not in original.columns:
+        return households_not_known(household)
+    keys = [name for name in scenario.all_keys if name in released.columns and name in original.columns]
+    before, after = (
+        large.database.collect(
+            expressions.in_groups(with_place(large, household), expressions.GROUP, keys), what="looking at households"
+        ).to_pylist()[0]
+        for large in (original, released)
+    )
+    same = all(before[name] == after[name] for name in ("groups", "records", "squares"))
+    fewer = all(after[name] <= before[name] for name in before if name.startswith("v"))
+    return "" if same and fewer else households_not_known(household)
 
 
 def as_pairs(limbs: Ints) -> Ints:

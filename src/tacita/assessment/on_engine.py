@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacita import frame
-from tacita.assessment.households_on_engine import HouseholdsOnEngine
+from tacita.assessment.households_on_engine import HouseholdsOnEngine, households_differ
 from tacita.assessment.profile import RiskProfile
 from tacita.assessment.undeclared_on_engine import undeclared_on_engine
 from tacita.check import TacitaError
@@ -25,6 +25,7 @@ from tacita.keys.large_files import (
     apart_caution,
     check_pair,
     check_supported,
+    check_units,
     distinct_keys,
     grouped_variables,
     left_out_caution,
@@ -178,7 +179,8 @@ def _ready(
     known.check_against(rows)
     households = None
     if scenario.household in large.columns and scenario.keys:
-        households = HouseholdsOnEngine(large, scenario, tuple(names), rows, part(progress, 0.7, 0.9))
+        differ = "" if first is None else households_differ(large, first, scenario)
+        households = HouseholdsOnEngine(large, scenario, tuple(names), rows, part(progress, 0.7, 0.9), differ)
     cautions = (*undeclared_on_engine(large, scenario), *(f"{each!r} {LEFT_OUT}" for each in left_out))
     others = [name for name in unseen if name not in scenario.roles or name == scenario.weight]
     cautions += (left_out_caution(others),) if others else ()
@@ -258,6 +260,7 @@ def _pair_on_engine(
 ) -> Pair:
     """The rows of an original and of its release."""
     check_supported(scenario, released)
+    check_units(scenario, original)
     check_pair(scenario)
     weight = (scenario.weight,) if scenario.weight and (by_record or needs_weights(scenario)) else ()
     pair = condensed_pair(original, released, scenario, unit=unit, also=weight, progress=progress)

@@ -14,6 +14,7 @@ from tacita.assessment.profile import RiskProfile
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.distance.truth import same_unit
+from tacita.risk.identity.original_groups import rows_of, with_original_units
 from tacita.scenario import Scenario, checked, restricted
 
 MOST_RELEASES = 50
@@ -77,6 +78,9 @@ def opened_release(name: str, given: Any, original: Data, scenario: Scenario, un
             f"identifies them in both with unit=...."
         )
     same = release is not None and scenario == getattr(release, "original_scenario", None)
+    if release is None and data.units is None and scenario.person in original.columns:
+        # A unit does not hide behind its own records because its identifier was left out.
+        data = with_original_units(data, original, scenario.person, rows_of(data, original))
     own = release.scenario if release is not None and same else restricted(scenario, data.columns)
     if own is None:
         raise TacitaError(f"the release {name!r} has none of the keys; keep at least one, or name others.")

@@ -311,6 +311,17 @@ def households(records: Any, household: str, sums: Sequence[str], certain: str) 
     return there.group_by(household).aggregate(**{RECORDS: there.count()}, **totals)
 
 
+def in_groups(table: Any, group: str, names: Sequence[str]) -> Any:
+    """One row: how many groups and records in groups there are, the squares of sizes, and how many values each column
+    takes within groups, added up."""
+    there = table.filter(table[group].notnull())
+    each = there.group_by(group).aggregate(
+        size=there.count(), **{f"v{at}": there[n].nunique() for at, n in enumerate(names)}
+    )
+    totals = {f"v{at}": each[f"v{at}"].sum() for at in range(len(names))}
+    return each.aggregate(groups=each.count(), records=each["size"].sum(), squares=(each["size"] ** 2).sum(), **totals)
+
+
 def counted(table: Any, names: Sequence[str], amount: str) -> Any:
     """One row per combination of values: how many rows have it."""
     return table.group_by(list(names)).aggregate(**{amount: table.count()})

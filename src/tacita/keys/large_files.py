@@ -116,14 +116,20 @@ def apart_caution(names: Iterable[str]) -> str:
 def check_supported(scenario: Scenario, large: LargeData) -> None:
     """Every variable of the scenario is in the file, and nothing of it needs all records in memory."""
     _check_columns(scenario, large)
+    check_units(scenario, large)
+    if not scenario.sets:
+        raise TacitaError(
+            "numeric keys need all records in memory; assess a sample of them, or recode them into classes as keys."
+        )
+
+
+def check_units(scenario: Scenario, large: LargeData) -> None:
+    """No unit has several records, which would hide behind themselves."""
+    check.columns_exist("person", () if scenario.person is None else (scenario.person,), large.columns)
     if scenario.person is not None and _repeated(scenario.person, large):
         raise TacitaError(
             "units with several records (person=...) are counted in memory only; write one record per unit first, or "
             "assess without person, which counts records and makes risks too low."
-        )
-    if not scenario.sets:
-        raise TacitaError(
-            "numeric keys need all records in memory; assess a sample of them, or recode them into classes as keys."
         )
 
 

@@ -185,6 +185,7 @@ def _checked_table(data: Data, scenario: Scenario, names: tuple[str, ...]) -> Ke
     if as_they_were and data.original_weights is not None:
         table = replace(table, source="original_weights" if data.original_weights.name else "original_file")
     keys_not_valid, weights_not_valid = _perturbed(data, names, None if as_they_were else scenario.weight)
+    keys_not_valid = keys_not_valid or _units_not_known(data, scenario.person)
     cautions = [_caution(text) for text in (keys_not_valid, weights_not_valid) if text]
     cautions += _weights_below_one(weights, scenario.weight, stands_for)
     return replace(table, cautions=tuple(cautions), keys_not_valid=keys_not_valid, weights_not_valid=weights_not_valid)
@@ -280,6 +281,17 @@ def _perturbed(data: Data, names: tuple[str, ...], weight: str | None) -> tuple[
                 f"weight one name in both files, or {instead}."
             )
     return of_keys, of_weights
+
+
+def _units_not_known(data: Data, person: str | None) -> str:
+    """Why counting units measures nothing: their identifier was exchanged, or the original puts others together."""
+    if data.units is not None or person not in data.perturbed:
+        return ""
+    return (
+        f"the identifier of units {person!r} was perturbed, or puts other records together than in the original: how "
+        f"many units look alike is not known; release it as it was under the same name, or assess the release itself, "
+        f"not its file."
+    )
 
 
 def check_keys(data: Data, names: tuple[str, ...]) -> None:

@@ -166,9 +166,15 @@ def _once_each(risk: IndividualRisk, household: Ints) -> Ints:
 
 def _perturbed(data: Data, household: str) -> str:
     """Why households say nothing: their identifier was exchanged between records; empty if it was not."""
-    if household not in data.perturbed:
-        return ""
-    return f"the household identifier {household!r} was perturbed: who lives together is no longer known; leave it out."
+    return households_not_known(household) if household in data.perturbed else ""
+
+
+def households_not_known(household: str) -> str:
+    """Why the risk of households is not valid where their identifier says nothing."""
+    return (
+        f"the household identifier {household!r} was perturbed, or puts other records together than in the original: "
+        f"who lives together is not known; release it as it was under the same name, or leave household out."
+    )
 
 
 def _check_constant(data: Data, scenario: Scenario, household: Ints, count: int) -> None:

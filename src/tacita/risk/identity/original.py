@@ -7,23 +7,32 @@ from dataclasses import replace
 import numpy as np
 
 from tacita import frame
+from tacita.arrays import Ints
 from tacita.data import Data
 from tacita.data.stands_for import OriginalWeights
 from tacita.keys.source import WEIGHT_BITS, as_float
+from tacita.risk.identity.original_groups import rows_of, with_original_groups
 from tacita.scenario import Scenario
 
 
 def as_drawn(data: Data, original: Data, scenario: Scenario, unit: str | None = None) -> Data:
-    """A released file with the weights that its records were drawn with, also where rows stand for many records."""
-    if data.condensed is None:
-        return with_original_weights(data, original, scenario)
-    return with_original_sums(data, original, scenario, unit)
+    """A released file with the weights that its records were drawn with, also where rows stand for many records.
+
+    Its records are those of the units of the original, too.
+    """
+    if data.condensed is not None:
+        return with_original_sums(data, original, scenario, unit)
+    if scenario.weight is scenario.person is scenario.household is None:
+        return data
+    rows = _rows_of_original(data, original, scenario)
+    return with_original_groups(with_original_weights(data, original, scenario, rows), original, scenario, rows)
 
 
-def with_original_weights(data: Data, original: Data, scenario: Scenario) -> Data:
+def with_original_weights(data: Data, original: Data, scenario: Scenario, rows: Ints | None) -> Data:
     """A released file with the weights of the original, by record, where they are not the same there.
 
     The population does not grow because weights were rounded, went to other records, or stand under another name.
+    `rows` says by released record which row of the original it is, -1 for none; None: nobody knows.
     """
     name = scenario.weight
     if name is None or data.original_weights is not None:
@@ -31,20 +40,26 @@ def with_original_weights(data: Data, original: Data, scenario: Scenario) -> Dat
     if name not in original.columns:
         return data.with_perturbed([name])
     released, weights = data.numbers(name), original.numbers(name)
-    if data.numbers_of_records is None:
-        from tacita.risk.identity.weight_pairing import same_rows, same_weights
+    if rows is None:
+        from tacita.risk.identity.weight_pairing import same_weights
 
-        if not (_in_the_same_order(data, original, name) and same_rows(data, original, scenario)):
-            unchanged = np.array_equal(np.sort(released), np.sort(weights), equal_nan=True)
-            # Which weight was whose may not be told: a weight of 1 rounded up to 100 must not be judged by 100.
-            return data if unchanged and same_weights(data, original, scenario) else data.with_perturbed([name])
-    order = np.argsort(original.record)
-    place = np.minimum(np.searchsorted(original.record[order], data.record), len(order) - 1)
-    known = original.record[order][place] == data.record
-    before = np.where(known, weights[order][place], released)
+        unchanged = np.array_equal(np.sort(released), np.sort(weights), equal_nan=True)
+        # Which weight was whose may not be told: a weight of 1 rounded up to 100 must not be judged by 100.
+        return data if unchanged and same_weights(data, original, scenario) else data.with_perturbed([name])
+    before = np.where(rows >= 0, weights[rows], released)
     if np.array_equal(before, released, equal_nan=True):
         return data
     return replace(data, original_weights=OriginalWeights(name, before))
+
+
+def _rows_of_original(data: Data, original: Data, scenario: Scenario) -> Ints | None:
+    """By released record which row of the original it is, -1 for none; None where that cannot be told."""
+    if data.numbers_of_records is None:
+        from tacita.risk.identity.weight_pairing import same_rows
+
+        matched = _in_the_same_order(data, original, scenario.weight) and same_rows(data, original, scenario)
+        return np.arange(len(data)) if matched else None
+    return rows_of(data, original)
 
 
 def with_original_sums(data: Data, original: Data, scenario: Scenario, unit: str | None = None) -> Data:
