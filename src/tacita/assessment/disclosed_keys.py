@@ -15,6 +15,7 @@ from tacita.data import Data
 from tacita.policy import Policy
 from tacita.result import WITH_OTHER_COLUMNS, Repair, Result, Verdict
 from tacita.risk.release.reconstruction.close_columns import close_text
+from tacita.risk.release.reconstruction.copies_in_part import in_part_text
 from tacita.risk.release.reconstruction.finer import FinerColumns
 from tacita.risk.release.reconstruction.order import REORDER, ROWS
 from tacita.risk.release.reconstruction.reconstruction import Reconstruction
@@ -65,9 +66,10 @@ def disclosed_keys(
     uncovered = [each for each in told if not any(named[name] is each for name in covered)]
     limit = policy.given_back or 0
     verdicts = [Verdict("given_back", limit, None, None, each.why) for each in uncovered]
-    for key, columns in found.close.items():
-        if any(key in keys for keys in looked_for):
-            verdicts.append(Verdict("given_back", limit, None, None, close_text(key, columns)))
+    for text, nearly in ((close_text, found.close), (in_part_text, found.in_part)):
+        for key, columns in nearly.items():
+            if any(key in keys for keys in looked_for):
+                verdicts.append(Verdict("given_back", limit, None, None, text(key, columns)))
     if covered:
         verdicts += _counted_too_high(policy, by_keys, named[covered[0]].why)
     told_data = data.with_columns({name: _column(named[name]) for name in covered})

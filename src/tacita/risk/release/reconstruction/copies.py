@@ -39,7 +39,7 @@ def copy_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
     views = [View((name,), f"{name!r}", name) for name in files.columns]
     views += [view for name in files.columns for view in views_of(files, name)]
     for protected in variables:
-        released = _released_as(protected)
+        released = released_values(protected)
         copies = {protected.name}
         for view in views:
             # Of a column that is a copy itself, parts say no more.
@@ -50,7 +50,7 @@ def copy_leaks(files: Files, variables: Sequence[Protected]) -> Iterator[Leak]:
         yield from _finer_class_leaks(files, protected)
 
 
-def _released_as(protected: Protected) -> Ints:
+def released_values(protected: Protected) -> Ints:
     """By code of an original value the code that it is released as; itself where values were exchanged or drawn."""
     if protected.removed or protected.drawn or protected.perturbed_by:
         return np.arange(protected.codes + 1)
@@ -67,19 +67,19 @@ def _copy_leak(files: Files, protected: Protected, view: View, released: Ints, t
     if not len(there):
         return None
     few = there[np.linspace(0, len(there) - 1, min(SCREENED, len(there))).astype(np.int64)]
-    quick = _as_protected_codes(texts, codes[protected.rows[few]], protected)
-    covered, right = _consistent(protected, quick, released, few)
+    quick = in_protected_codes(texts, codes[protected.rows[few]], protected)
+    covered, right = possible_guesses(protected, quick, released, few)
     likely = (quick == protected.truth[few]).mean() >= 0.5 or right.sum() >= max(LIKELY * covered.sum(), 1)
     # Rows that stand for many records are few, and some of them stand for most.
     if protected.times is None and not likely:
         return None
-    guess = _as_protected_codes(texts, codes[protected.rows], protected)
+    guess = in_protected_codes(texts, codes[protected.rows], protected)
     covered, right = guess > 0, guess == protected.truth
     words = f"a copy of it, {view.words}"
     shown = protected.true_rows
-    elsewhere = _as_protected_codes(texts, codes[shown], protected)
+    elsewhere = in_protected_codes(texts, codes[shown], protected)
     if not _is_copy(protected, guess, covered, right) or _is_contradicted(elsewhere, protected.shown[shown]):
-        covered, right = _consistent(protected, guess, released, np.arange(len(protected)))
+        covered, right = possible_guesses(protected, guess, released, np.arange(len(protected)))
         words = f"a copy of it for some records, {view.words}"
         if not _is_copy_in_part(protected, guess, covered, right, tried):
             return None
@@ -89,7 +89,7 @@ def _copy_leak(files: Files, protected: Protected, view: View, released: Ints, t
     return leak(protected, "copy", view.names, words, repair, covered, right)
 
 
-def _consistent(protected: Protected, guess: Ints, released: Ints, cells: Ints) -> tuple[Bools, Bools]:
+def possible_guesses(protected: Protected, guess: Ints, released: Ints, cells: Ints) -> tuple[Bools, Bools]:
     """By some protected cells whether a guess is possible there, and whether it is right.
 
     A copy that is false for some records betrays itself where the release shows a class: whoever reads 37 beside
@@ -101,7 +101,7 @@ def _consistent(protected: Protected, guess: Ints, released: Ints, cells: Ints) 
     return covered, covered & (guess == protected.truth[cells])
 
 
-def _as_protected_codes(texts: Sequence[object], codes: Ints, protected: Protected) -> Ints:
+def in_protected_codes(texts: Sequence[object], codes: Ints, protected: Protected) -> Ints:
     """Values of another column in the codes of the protected variable, 0 where it has no such value."""
     own = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int64)
     for code in np.flatnonzero(np.bincount(codes)).tolist():
@@ -133,10 +133,17 @@ def _is_contradicted(guess: Ints, shown: Ints) -> bool:
 
 def _is_copy_in_part(protected: Protected, guess: Ints, covered: Bools, right: Bools, tried: int) -> bool:
     """Whether the cells that a copy may tell are told, significantly more than by another value of their class."""
-    times = some(protected.times, covered)
     count, hits = how_many(covered, protected.times), how_many(right, protected.times)
     if hits < LIKELY * count or hits == 0:
         return False
+    chance = chance_in_class(protected, guess, covered)
+    beyond = hits >= (chance + BEYOND_CHANCE * (1 - chance)) * count
+    return beyond and chance < 1 and tail_of_one(hits, count, chance) <= LEVEL / max(tried, 1)
+
+
+def chance_in_class(protected: Protected, guess: Ints, covered: Bools) -> float:
+    """How often guesses would be right if they were dealt out anew among the cells of the same released class."""
+    times = some(protected.times, covered)
     shown, truth = protected.shown[protected.rows[covered]], protected.truth[covered]
     # Of the cells of a class, how many pairs of them agree in guess and truth.
     width = protected.codes + 1
@@ -144,9 +151,7 @@ def _is_copy_in_part(protected: Protected, guess: Ints, covered: Bools, right: B
     told, true = (distinct(place * width + value, times) for value in (guess[covered], truth))
     size = counts(place, times, len(classes))
     both, at_told, at_true = np.intersect1d(told[0], true[0], return_indices=True)
-    chance = float((told[1][at_told] * true[1][at_true] / size[both // width]).sum() / count)
-    beyond = hits >= (chance + BEYOND_CHANCE * (1 - chance)) * count
-    return beyond and chance < 1 and tail_of_one(hits, count, chance) <= LEVEL / max(tried, 1)
+    return float((told[1][at_told] * true[1][at_true] / size[both // width]).sum() / how_many(covered, protected.times))
 
 
 def interval_of(text: str) -> tuple[float, float] | None:

@@ -22,6 +22,7 @@ from tacita.risk.release.reconstruction.apart import leaks_apart
 from tacita.risk.release.reconstruction.attacks import attacked, files_of
 from tacita.risk.release.reconstruction.cells import Files, Protected, protected_variables
 from tacita.risk.release.reconstruction.close_columns import close_columns
+from tacita.risk.release.reconstruction.copies_in_part import copies_in_part
 from tacita.risk.release.reconstruction.finer import (
     FinerColumns,
     beside_another_key,
@@ -69,6 +70,9 @@ class Reconstruction(Result):
 
     close: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By recoded or removed number: released columns that tell it to within a third of its class."""
+
+    in_part: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By recoded or removed key: released columns that have its value in far more records than by chance."""
 
     unread: tuple[str, ...] = ()
     """Released columns of lists or objects, in which nothing here reads."""
@@ -349,17 +353,17 @@ def reconstruction(
     close = close_columns(files, chosen, keys, aside, finer)
     cautions = (*cautions, *of_sample.cautions, *determined_cautions(chosen, finer))
     cautions = (*cautions, *([f"{finer_by_other_text(by_other)}."] if by_other else []))
-    cautions = (*cautions, *new_records_caution(released.size - files.size))
     in_order = other_order(original, released, unit)
-    cautions = (*cautions, *([f"{in_order}."] if in_order else []))
+    cautions = (*cautions, *new_records_caution(released.size - files.size), *([f"{in_order}."] if in_order else []))
     return Reconstruction(
         released.record,
         told,
         tuple(found),
         cautions,
         *(finer, narrowed, beside, close),
-        files.unread,
-        in_order,
+        in_part=copies_in_part(files, chosen, keys, aside),
+        unread=files.unread,
+        other_order=in_order,
         finer_by_other=by_other,
         repeats=released.repeats,
         not_tried=of_sample.not_tried,
