@@ -147,7 +147,11 @@ def test_a_declaration_does_not_follow_the_callers_changes() -> None:
         ),
         (
             {"keys": ["a"], "attack": "M4", "attack_probability": 2},
-            "attack_probability must be in [0, 1]; got 2.",
+            "attack_probability must be in (0, 1]; got 2.",
+        ),
+        (
+            {"keys": ["a"], "attack": "M4", "attack_probability": 0},
+            "attack_probability must be in (0, 1]; got 0.",
         ),
         ({"keys": ["a"], "attack": "M5"}, "attack 'M5' needs weights; pass weight=... or choose another attack."),
         ({"keys": ["a"], "known": {"a": -1}}, "known of 'a' must be in [0, 1]; got -1."),
@@ -276,7 +280,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
         not_applicable=draw(st.dictionaries(names, st.lists(codes, max_size=3).map(tuple), max_size=2)),
         missing=draw(rules),
         attack=attack,
-        attack_probability=draw(st.floats(0, 1)) if attack == "M4" else None,
+        attack_probability=draw(st.floats(0, 1, exclude_min=True)) if attack == "M4" else None,
         **{source: given[source]},
     )
 

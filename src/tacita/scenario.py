@@ -204,7 +204,8 @@ class Scenario(Declared):
         if (self.attack == "M4") != (self.attack_probability is not None):
             raise TacitaError("attack 'M4' and attack_probability go together; give both or neither.")
         if self.attack_probability is not None:
-            check.share("attack_probability", self.attack_probability)
+            # With 0 nobody attacks, and every file would be safe.
+            check.share("attack_probability", self.attack_probability, zero=False)
         for what in ("known", "error_rates"):
             for name, value in getattr(self, what).items():
                 check.share(f"{what} of {name!r}", value)
