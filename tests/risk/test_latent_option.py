@@ -223,3 +223,11 @@ def test_suppression_to_a_rate_keeps_the_end_that_the_policy_judges() -> None:
     assert found.judged_rate(policy) <= 0.1
     usual = tc.Plan([tc.Suppress(rate=True, closed=False)]).apply(data, SCENARIO, replace(policy, rate_at="expected"))
     assert usual.assess().main.reidentification.rate > found.rate
+
+
+def test_the_internal_part_is_the_rate_that_an_assessment_of_the_release_gives() -> None:
+    """By the latent model blanks are given back what the original had there; the page printed another rate."""
+    survey = tc.household_survey(1200, population=60_000)
+    who = tc.Scenario(keys=["region", "sex", "age", "citizenship"], weight="weight")
+    release = tc.Plan([tc.Suppress(k=3)]).apply(survey.data, who)
+    assert tc.risk.total_risk(survey.data, release, who).internal == pytest.approx(release.assess().rate)
