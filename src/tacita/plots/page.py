@@ -6,6 +6,7 @@ import html
 import json
 import re
 import secrets
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -53,24 +54,23 @@ def bundle() -> str:
     return re.sub("</(?=script)", r"<\\/", script, flags=re.IGNORECASE)
 
 
-def figure_text(chart: Any) -> str:
+def figure_text(specification: Mapping[str, Any]) -> str:
     """The specification as a script may hold it: no text in it ends the script, even a category named `</script>`."""
-    specification: str = chart.to_json(indent=None)
-    return specification.replace("<", "\\u003c")
+    return json.dumps(specification, sort_keys=True).replace("<", "\\u003c")
 
 
-def _title(chart: Any) -> str:
-    given = chart.to_dict().get("title", "Figure")
+def _title(specification: Mapping[str, Any]) -> str:
+    given = specification.get("title", "Figure")
     return str(given.get("text", "Figure") if isinstance(given, dict) else given)
 
 
-def page(chart: Any) -> str:
-    """A whole page with the figure, its data and the scripts that draw it."""
+def page(specification: Mapping[str, Any]) -> str:
+    """A whole page with the figure of a specification, its data and the scripts that draw it."""
     return PAGE.format(
         policy=NOTHING_FROM_ELSEWHERE,
-        title=html.escape(_title(chart)),
+        title=html.escape(_title(specification)),
         bundle=bundle(),
-        figure=figure_text(chart),
+        figure=figure_text(specification),
         options=json.dumps(OPTIONS),
     )
 
@@ -80,6 +80,6 @@ def notebook(chart: Any) -> str:
     return NOTEBOOK.format(
         place=f"tacita-{secrets.token_hex(6)}",
         bundle=bundle(),
-        figure=figure_text(chart),
+        figure=figure_text(chart.to_dict()),
         options=json.dumps(OPTIONS),
     )

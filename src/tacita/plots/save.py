@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ def save(chart: Any, path: str | Path, *, scale: float = 2.0, overwrite: bool = 
     scale = check.number("scale", scale)
     path = Path(path)
     kind = _kind(path)
-    specification = chart.to_json()
+    specification = chart.to_dict()
     if kind == ".png":
         content = vl_convert.vegalite_to_png(specification, scale=scale)
     elif kind == ".svg":
@@ -31,9 +32,9 @@ def save(chart: Any, path: str | Path, *, scale: float = 2.0, overwrite: bool = 
     elif kind == ".pdf":
         content = vl_convert.vegalite_to_pdf(specification)
     elif kind == ".html":
-        content = page(chart).encode("utf-8")
+        content = page(specification).encode("utf-8")
     else:
-        content = specification.encode("utf-8")
+        content = json.dumps(specification, indent=2, sort_keys=True).encode("utf-8")
     with new_file(path, overwrite=overwrite) as beside:
         beside.write_bytes(content)
     return path
