@@ -46,7 +46,7 @@ def test_what_the_variants_end_with_is_as_published() -> None:
 def test_the_risk_is_printed_though_it_has_no_verdict(name: str, tmp_path: Path) -> None:
     """After perturbation the table of internal risk is still there, and no verdict; linkage is the way."""
     out = tmp_path / "out"
-    done = CliRunner().invoke(app, ["demo", "--project", name, "--records", "1500", "--out", str(out)])
+    done = CliRunner().invoke(app, ["demo", "--project", name, "--records", "700", "--out", str(out)])
     assert done.exit_code == 0, done.output
     after = done.output[done.output.index("\nAfter\n") :]
     text = " ".join(after.split())
@@ -63,7 +63,7 @@ def test_the_risk_is_printed_though_it_has_no_verdict(name: str, tmp_path: Path)
 @pytest.mark.filterwarnings("ignore::tacita.check.TacitaWarning")
 def test_what_each_variant_does_to_the_keys() -> None:
     """Suppression leaves nobody below k on the seven keys; microaggregation leaves no verdict on them."""
-    data = project_survey(1500, 1)
+    data = project_survey(700, 1)
     projects = [Project.from_toml(project_text(name)) for name in PROJECTS]
     first, second = (each.plan.apply(data, each.scenario, each.policy, seed=123) for each in projects)
     assert first.data.columns == tuple(name for name in data.columns if name != "division")
