@@ -29,8 +29,16 @@ endef
 test: $(INSTALLED) browser spark  ## all tests, part by part; what was skipped is listed with its reason
 	$(call part,core,$(PYTEST) -m "not browser and not spark and not fuzz" --doctest-modules src tests)
 	$(call part,browser,$(PYTEST) -m browser tests)
+	@$(MAKE) --no-print-directory -j 2 $(APART) test-spark test-fuzz
+
+# One process each, beside each other: what each prints is shown when it has ended.
+APART := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+.PHONY: test-spark test-fuzz
+test-spark: $(INSTALLED) spark
 	$(call part,spark,$(BIN)/python -m pytest -m spark tests)
-	$(call part,fuzz,$(PYTEST) -m fuzz tests)
+
+test-fuzz: $(INSTALLED)
+	$(call part,fuzz,$(BIN)/python -m pytest -m fuzz tests)
 
 test-thorough: $(INSTALLED) browser spark  ## the same at once, every property on twenty times as many examples, and long tests
 	$(PYTEST) --thorough --doctest-modules src tests
