@@ -155,7 +155,7 @@ def distinct_keys(columns: list[Codes], sizes: list[int]) -> tuple[Ints, Codes]:
 
 def _ranks(numbers: Ints) -> Ints:
     """The rank of each number among the distinct ones, from 0."""
-    if numbers.max() < max(1 << 22, 4 * len(numbers)):
+    if numbers.max() < max(4 * len(numbers), min(1 << 22, 64 * len(numbers))):
         # Close together: a table of what occurs is faster than a sort.
         occurs = np.bincount(numbers) > 0
         return (np.cumsum(occurs) - 1)[numbers]

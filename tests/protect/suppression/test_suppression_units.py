@@ -168,10 +168,9 @@ def test_kernels_count_persons(rule: str, data: st.DataObject, whose: list[int],
         assert counted(units, shown, inside, np.array([wanted]))[0][0] == f[wanted]
     if rule in HELPFUL:
         limited = Requirement(members, 1, np.full(size, np.inf))
-        sets, pending = np.arange(1 << q), (np.ones(size, dtype=bool), np.full(size, np.inf))
         for k, need in ((1, limited), (2, Requirement(members, 2)), (3, Requirement(members, 3))):
             problem = Problem(units, [need], [1.0] * q, parsed)
-            turn = Turn(problem, turns_of(problem, shown, (sets, sets.astype(float)), pending), wanted)
+            turn = Turn(problem, turns_of(problem, shown), wanted)
             (count,), (sums,) = turn.counted(np.array([blanks]), need)
             assert (count >= k) == (f[wanted] >= k)
             if need is limited:

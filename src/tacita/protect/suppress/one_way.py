@@ -26,6 +26,7 @@ from tacita.protect.suppress.requirements import (
     few_keys,
     in_order,
     meeting,
+    room_for,
     sets_to_try,
     union,
     violating,
@@ -122,19 +123,20 @@ def _placing(problem: Problem, inside: Ints, need: Requirement) -> Placing:
     # Numba loads when the first file is suppressed, not with the package.
     from tacita.protect.suppress.one_way_loops import place_on
 
-    units = problem.units
-    others = np.flatnonzero(~units.free)
+    units, size = problem.units, len(inside)
+    slots, own = np.empty(room_for(size), dtype=np.int32), np.empty(size, dtype=np.int32)
+    hashes, counts = np.empty(size, dtype=np.uint64), np.empty((size, 2), dtype=np.int64)
     # Room for those that may not be changed, and for as many groups as there are units.
-    words, shown, records = np.empty_like(units.words), np.empty_like(inside), np.empty_like(inside)
+    others, words, placed = np.flatnonzero(~units.free), np.empty_like(units.words), np.empty_like(counts)
     groups = len(others)
-    words[:groups], shown[:groups], records[:groups] = units.words[others], inside[others], units.records[others]
+    words[:groups], placed[:groups] = units.words[others], np.stack([inside, units.records], axis=1)[others]
 
     def place(waiting: Ints, members: int) -> tuple[Ints, int]:
         nonlocal groups
-        mask = units.mask(members)
         stay, groups, asked = place_on(
-            units.words, inside, units.records, waiting, words, shown, records, groups, mask, members, need.k
-        )
+            units.words, units.mask(members), members, need.k, inside, units.records, waiting,
+            slots, hashes, own, counts, words, placed, groups,
+        )  # fmt: skip
         return waiting[:stay], asked
 
     return place

@@ -17,7 +17,7 @@ from tacita.scenario import MissingRule
 
 NO_WEIGHTS = np.empty(0)
 NO_PERSONS = np.empty(0, dtype=np.int64)
-WORD_BITS = 64
+WORD_BITS = 63
 Risk = Callable[[Floats, Floats], Floats]
 """The risk of a correct link in a group, of its number of records and its sum of weights."""
 WORK = "suppressing"
@@ -67,7 +67,7 @@ class Units(NamedTuple):
     row: Ints
     """For each record its unit."""
     words: Words
-    """The keys of each unit, packed into as few words as hold them."""
+    """The keys of each unit, packed into as few words of 63 bits as hold them."""
     fields: Words
     """By key and word: the bits that hold it."""
     person: Ints = NO_PERSONS
@@ -116,7 +116,7 @@ def units_of(
 
 
 def _packed(codes: Codes) -> tuple[Words, Words]:
-    """Codes side by side in words of 64 bits, no code in two words; and by column and word the bits that hold it."""
+    """Codes side by side in words of 63 bits, no code in two words; and by column and word the bits that hold it."""
     positions: list[tuple[int, int, int]] = []
     word, used = 0, 0
     for column in codes.T:

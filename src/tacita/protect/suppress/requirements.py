@@ -117,18 +117,26 @@ def counted(units: Units, shown: Ints, members: int, wanted: Ints) -> tuple[Ints
     Without weights the second is the same as the first.
     """
     # Numba loads when the first file is suppressed, not with the package.
-    from tacita.keys.unit_loops import units_in_groups
-    from tacita.protect.suppress.one_way_loops import counts_on, groups_on
+    from tacita.protect.suppress.one_way_loops import count_on
 
-    mask, records, weights = units.mask(members), units.records, units.weights
+    mask, records, weights, size = units.mask(members), units.records, units.weights, len(wanted)
+    slots, group = np.full(room_for(size), -1, dtype=np.int32), np.full(len(shown), -1, dtype=np.int32)
+    hashes, own, total = np.empty(size, dtype=np.uint64), np.empty(size, dtype=np.int32), np.zeros(size, dtype=np.int64)
+    sums = np.zeros(size if len(weights) else 0)
+    count_on(units.words, mask, shown, records, weights, members, wanted, slots, hashes, group, own, total, sums)
     if len(units.person):
-        group, of_wanted, groups = groups_on(units.words, mask, shown, members, wanted)
-        f, weight = units_in_groups(group, units.person, records, weights, wanted, of_wanted, groups)
+        from tacita.keys.unit_loops import units_in_groups
+
+        f, weight = units_in_groups(group, units.person, records, weights, wanted, own, size)
         return f, weight if len(weights) else f
-    f, weight = counts_on(units.words, mask, shown, records, weights, members, wanted)
     itself = shown[wanted] & members != members
-    f = f + records[wanted] * itself
-    return f, weight + weights[wanted] * itself if len(weights) else f
+    f = total[own] + records[wanted] * itself
+    return f, sums[own] + weights[wanted] * itself if len(weights) else f
+
+
+def room_for(values: int) -> int:
+    """How many slots a table of so many values has."""
+    return max(16, 1 << (2 * values - 1).bit_length())
 
 
 def enough(problem: Problem, shown: Ints, members: int, wanted: Ints, need: Requirement) -> Bools:

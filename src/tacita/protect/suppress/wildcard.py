@@ -7,7 +7,7 @@ record: showing it again would be cheaper, so it cannot be safe.
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import cache, reduce
 from hashlib import blake2b
 from itertools import count
 from typing import TYPE_CHECKING
@@ -38,9 +38,8 @@ COMPARISONS = 30_000_000
 """About so many pairs of units are worth comparing for further orders."""
 FIRST_SETS = 12
 """So many sets of keys are tried first, then four times as many."""
-
-Choices = tuple[Ints, Floats]
-"""Sets of keys that a unit could suppress, the cheapest first; and by set of keys its cost."""
+SLOTS = 1 << 25
+"""Most slots of all tables, of 16 bytes, unless one table needs more."""
 
 
 def suppress_wildcard(problem: Problem, progress: Progress = no_progress) -> Ints:
@@ -78,42 +77,39 @@ def _coverage(problem: Problem) -> Floats:
 
 def _one_order(problem: Problem, start: Bools, coverage: Floats, order: int, progress: Progress) -> tuple[Ints, bool]:
     """What is shown in the end, and whether that was settled by everybody's own choice."""
-    shown = problem.units.known
-    taking_turns = start.copy()
-    choices, pending = _choices(problem, order), (np.ones(len(shown), dtype=bool), np.full(len(shown), np.inf))
+    shown, taking_turns = problem.units.known, start.copy()
+    turns = turns_of(problem, shown, order)
+    # Missing values of others take nothing from anybody, unless they count in part or by their weights.
+    drawn_in = problem.rule.name != "wildcard" or any(need.limits is not None for need in problem.needs)
     # Those who lack most first: their missing values help others, who may then need none.
     numbers = np.arange(len(shown))
     turn_order = np.lexsort((Draws(order).uniform(numbers) if order else numbers, coverage))
     circling, seen = False, set()
     for number in count():
-        turns = turn_order[taking_turns[turn_order]]
-        changed = _one_round(problem, shown, turns, choices, circling, pending, halving(progress, number))
-        new = unsafe_units(problem, shown) & problem.units.free & ~taking_turns
+        some = turn_order[taking_turns[turn_order]]
+        changed = _one_round(problem, turns, some, circling, halving(progress, number))
+        new = drawn_in and unsafe_units(problem, shown) & problem.units.free & ~taking_turns
         taking_turns |= new
-        if not changed and not new.any():
-            break
+        if not changed and not np.any(new):
+            return shown, not circling
         state = blake2b(shown.tobytes(), digest_size=16).digest(), int(taking_turns.sum())
         circling |= number + 1 >= MOST_TURNS or state in seen
         seen.add(state)
-    return shown, not circling
+    raise AssertionError
 
 
 def _whole_households(problem: Problem, shared: HouseholdVariables, shown: Ints, progress: Progress) -> Ints:
     """Suppress household variables for all members, repair what that breaks, show again what no member needs."""
-    units, choices = problem.units, _choices(problem, 0)
+    units = problem.units
     for number in count():
-        everybody = np.ones(len(shown), dtype=bool), np.full(len(shown), np.inf)
-        shown = shared.spread(units.known, shown)
-        share = halving(progress, number)
-        changed = 0
+        shown, share, changed = shared.spread(units.known, shown), halving(progress, number), 0
         if number < MOST_TURNS:
             # Each member responds to what the households suppress, with keys of its own.
-            taking_turns = np.flatnonzero((units.known & ~shown & ~shared.bits != 0) & units.free)
-            changed = _one_round(problem, shown, taking_turns, choices, False, everybody, share, given=shared.bits)
-        bad = np.flatnonzero(unsafe_units(problem, shown) & units.free)
+            some = np.flatnonzero((units.known & ~shown & ~shared.bits != 0) & units.free)
+            changed = _one_round(problem, turns_of(problem, shown, given=shared.bits), some, False, share)
         # A member for whom no key of its own was enough has another turn, with all keys.
-        everybody[0][bad] = True
-        changed += _one_round(problem, shown, bad, choices, True, everybody, share)
+        bad = np.flatnonzero(unsafe_units(problem, shown) & units.free)
+        changed += _one_round(problem, turns_of(problem, shown), bad, True, share)
         if not changed:
             before, try_more = shown, number < MOST_TURNS and not len(bad)
             shown = _shown_to_households(problem, shared, shown) if try_more else shown
@@ -135,61 +131,68 @@ def _shown_to_households(problem: Problem, shared: HouseholdVariables, shown: In
     return shown
 
 
-def _choices(problem: Problem, order: int) -> Choices:
-    """All sets of keys that could be suppressed, the cheapest first.
+def turns_of(problem: Problem, shown: Ints, order: int = 0, given: int = 0) -> Turns:
+    """What turns go by, without tables yet; `shown` changes with them. Missing keys of `given` stay as they are.
 
-    Where sets cost the same, first those whose keys have the most values: missing there, they help the most others.
+    Sets of keys that cost the same come in the order of how many values they have: missing there, they help the most
+    others.
     """
-    units, costs = problem.units, problem.costs
-    cost, gain = np.zeros(1), np.zeros(1)
+    from tacita.protect.suppress.wildcard_loops import Turns
+
+    units, costs, size = problem.units, problem.costs, len(shown)
+    cost, gain, masks = np.zeros(1), np.zeros(1), units.fields[:1] * np.uint64(0)
     for column in range(units.codes.shape[1]):
         cost = np.concatenate([cost, cost + costs[column]])
         gain = np.concatenate([gain, gain + np.log(len(np.unique(units.codes[:, column])))])
+        masks = np.concatenate([masks, masks | units.fields[column]])
     sets = np.arange(len(cost))
     if order > 1:
         gain = gain * (0.5 + Draws(order).uniform(sets, 1))
     ordered = np.lexsort((sets, -gain, cost))
-    return ordered[ordered & problem.fixed == 0], cost
+    known = units.known & (shown | ~given)
+    showing, none = np.bincount(shown, minlength=len(cost)), np.zeros(len(cost), dtype=np.int64)
+    occurring = np.flatnonzero(showing)
+    slots = max(min(SLOTS, 1 << (128 * size).bit_length()), 1 << (2 * (size + 2 * len(cost))).bit_length())
+    return Turns(
+        columns=np.ascontiguousarray(suppressed(units.codes, known).T),
+        known=known,
+        shown=shown,
+        asked=np.ones(size, dtype=bool),
+        reach=np.full(size, np.inf),
+        needed=np.array([need.members for need in problem.needs]),
+        sets=ordered[ordered & (problem.fixed | given) == 0],
+        cost=cost,
+        records=units.records,
+        words=units.words,
+        masks=masks,
+        patterns=np.pad(occurring, (0, len(cost) - len(occurring))),
+        showing=showing,
+        tables=none,
+        built=none > 0,
+        last=none.copy(),
+        table=np.zeros((slots, 2), dtype=np.uint64),
+        numbers=np.array([0, 0, len(occurring), 0, 0]),
+    )
 
 
-def _one_round(
-    problem: Problem,
-    shown: Ints,
-    taking_turns: Ints,
-    choices: Choices,
-    only_more: bool,
-    pending: tuple[Bools, Floats],
-    progress: Progress,
-    given: int = 0,
-) -> int:
-    """Every unit of `taking_turns` has its turn; `shown` is changed, and how many changed is returned.
+def _one_round(problem: Problem, turns: Turns, taking_turns: Ints, only_more: bool, progress: Progress) -> int:
+    """Every unit of `taking_turns` that is asked has its turn; how many changed what they show.
 
-    `pending` is who has a turn at all, as others changed something that concerns it, and the cost of the dearest
-    suppression that mattered to it before. Missing keys of `given` stay as they are. With `only_more` a safe unit
-    stays as it is and an unsafe one suppresses more.
+    With `only_more` a safe unit stays as it is and an unsafe one suppresses more.
     """
-    from tacita.protect.suppress import wildcard_tables
+    from tacita.protect.suppress import wildcard_loops
 
-    turns = turns_of(problem, shown, choices, pending, given)
     if len(problem.units.person) or any(need.limits is not None for need in problem.needs):
         return _one_by_one(problem, turns, taking_turns, only_more, progress)
-    tables, changed = wildcard_tables.tables_of(problem.units, turns), 0
-    k, step = np.array([need.k for need in problem.needs]), max(1, min(MOST_AT_ONCE, COMPARISONS // len(shown)))
+    changed, size = 0, len(turns.shown)
+    k, step = np.array([need.k for need in problem.needs]), max(1, min(MOST_AT_ONCE, COMPARISONS // size))
+    apart, counts = np.empty(size, dtype=np.uint16), np.empty((len(k), len(turns.cost)))
+    turns.numbers[wildcard_loops.CHANGES] = 0
     for first in range(0, len(taking_turns), step):
         progress(first / len(taking_turns), WORK)
         some = taking_turns[first : first + step]
-        changed += wildcard_tables.take_turns(tables, some, k, _factor(problem), only_more)
+        changed += wildcard_loops.take_turns(turns, some, k, _factor(problem), only_more, apart, counts)
     return changed
-
-
-def turns_of(problem: Problem, shown: Ints, choices: Choices, pending: tuple[Bools, Floats], given: int = 0) -> Turns:
-    """What turns go by; `shown` and `pending` change with them."""
-    from tacita.protect.suppress.wildcard_loops import Turns
-
-    (sets, cost), known = choices, problem.units.known & (shown | ~given)
-    columns = np.ascontiguousarray(suppressed(problem.units.codes, known).T)
-    needed = np.array([need.members for need in problem.needs])
-    return Turns(columns, known, shown, *pending, needed, sets[sets & given == 0], cost)
 
 
 def _factor(problem: Problem) -> float:
@@ -221,8 +224,10 @@ class Turn:
     def __init__(self, problem: Problem, turns: Turns, unit: int) -> None:
         from tacita.protect.suppress.wildcard_loops import keys_apart
 
-        self.problem, self.turns, self.unit, self.apart = problem, turns, unit, keys_apart(turns, unit)
-        self._known: dict[tuple[int, bool], Floats] = {}
+        self.problem, self.turns, self.unit = problem, turns, unit
+        self.apart = np.empty(len(turns.shown), dtype=np.uint16)
+        keys_apart(turns.columns, unit, self.apart)
+        self._by_missing = cache(self._counted_by_missing)
 
     def cheapest(self, only_more: bool) -> tuple[int, float]:
         """The cheapest set of keys with which the unit is safe when they are missing.
@@ -259,29 +264,30 @@ class Turn:
         """By set of missing keys: the records, or persons, that count for the unit, and their weight."""
         from tacita.protect.suppress.wildcard_loops import persons_by_missing
 
-        units, members = self.problem.units, need.members
+        units, turns, members = self.problem.units, self.turns, need.members
         limited = need.limits is not None and len(units.weights) > 0
         f = self._by_missing(members, False)[sets & members]
         weight = self._by_missing(members, True)[sets & members] if limited else f.copy()
         if len(units.person):
             # There are no more persons than units.
             some = np.flatnonzero(f >= need.k)
+            found, sums, enough = np.zeros(len(some)), np.zeros(len(some)), np.inf if limited else float(need.k)
             whose = units.person, units.records, units.weights
-            factor, enough = self._factor(members), np.inf if limited else float(need.k)
-            found = persons_by_missing(self.turns, self.apart, self.unit, whose, members, sets[some], factor, enough)
-            f[some], weight[some] = found
+            persons_by_missing(
+                turns.shown, self.apart, self.unit, whose, members, sets[some], self._factor(members),
+                enough, found, sums,
+            )  # fmt: skip
+            f[some], weight[some] = found, sums
         return f, weight
 
-    def _by_missing(self, members: int, weights: bool) -> Floats:
-        """By set of missing keys the units or records, or their weights, that count for the unit; worked out once."""
+    def _counted_by_missing(self, members: int, weights: bool) -> Floats:
+        """By set of missing keys the units or records, or their weights, that count for the unit."""
         from tacita.protect.suppress.wildcard_loops import counts_by_missing
 
-        if (members, weights) not in self._known:
-            units, factor = self.problem.units, self._factor(members)
-            found = self._known[members, weights] = np.empty(len(self.turns.cost))
-            given = units.weights if weights else np.where(len(units.person), 1.0, units.records)
-            counts_by_missing(self.turns, self.apart, self.unit, given, members, factor, found)
-        return self._known[members, weights]
+        units, counts = self.problem.units, np.empty(len(self.turns.cost))
+        given = units.weights if weights else np.where(len(units.person) > 0, 1.0, units.records)
+        counts_by_missing(self.turns.shown, self.apart, self.unit, given, members, self._factor(members), counts)
+        return counts
 
     def _factor(self, members: int) -> float:
         """By how much others that miss some keys count if the unit misses none of them."""
