@@ -85,10 +85,12 @@ def _suppressed(rule: str, needs: list[Requirement], **options: Any) -> list[lis
 
 @pytest.mark.parametrize("rule", HELPFUL)
 def test_small_tables_change_nothing(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables that are emptied whenever another one is asked for."""
+    """Tables, also those that are emptied whenever another one is asked for, and comparing all at once."""
     needs = [*whole(5, 3), Requirement(3, 5)]
     expected = _suppressed(rule, needs)
     assert np.any(expected)
+    monkeypatch.setattr(wildcard, "FEW_UNITS", 0)
+    assert _suppressed(rule, needs) == expected
     monkeypatch.setattr(wildcard, "SLOTS", 1)
     assert _suppressed(rule, needs) == expected
 
@@ -106,10 +108,11 @@ def test_turns_one_by_one_are_those_of_all_at_once(rule: str) -> None:
 
 
 @pytest.mark.parametrize("records", [30, 400])
-def test_tables_never_overflow(records: int) -> None:
+def test_tables_never_overflow(records: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each change adds to every table: once the tables of files of few records and many keys were full, for ever."""
     draws = np.random.default_rng(1)
     codes = np.minimum(draws.geometric(0.3, (records, 9)), 9).astype(np.uint32)
+    monkeypatch.setattr(wildcard, "FEW_UNITS", 0)
     found = suppress(codes, whole(9, 3), [1.0] * 9, MissingRule("wildcard"))
     assert found.violated.all()
     assert not found.left.any()

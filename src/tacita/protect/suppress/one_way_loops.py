@@ -107,7 +107,7 @@ def place_on(
     shows and its records. `inside` is set for those that are placed; the waiting ones that stay are moved to the front,
     and new groups are added at the end. `slots`, `hashes`, `own` and `counts`, the records that wait and all, are room.
     """
-    asked, room, groups = 0, 16, 0
+    asked, room, groups, stay = 0, 16, 0, 0
     for unit in waiting:
         asked += inside[unit] & members == members
     if asked == 0:
@@ -133,7 +133,6 @@ def place_on(
             found = table[slot_of(table, hashes, hashed(placed_words, group, mask))]
             if found >= 0:
                 counts[found, 1] += placed[group, 1]
-    stay = 0
     for index in range(len(waiting)):
         unit, group = waiting[index], own[index]
         if group < 0 or counts[group, 1] < k:

@@ -38,6 +38,8 @@ COMPARISONS = 30_000_000
 """About so many pairs of units are worth comparing for further orders."""
 FIRST_SETS = 12
 """So many sets of keys are tried first, then four times as many."""
+FEW_UNITS = 3_000
+"""So few are compared with each other at once, without tables."""
 SLOTS = 1 << 25
 """Most slots of all tables, of 16 bytes, unless one table needs more."""
 
@@ -188,10 +190,12 @@ def _one_round(problem: Problem, turns: Turns, taking_turns: Ints, only_more: bo
     k, step = np.array([need.k for need in problem.needs]), max(1, min(MOST_AT_ONCE, COMPARISONS // size))
     apart, counts = np.empty(size, dtype=np.uint16), np.empty((len(k), len(turns.cost)))
     turns.numbers[wildcard_loops.CHANGES] = 0
+    # So many lookups take as long as comparing a unit with all others.
+    most = 0 if size < FEW_UNITS else len(turns.columns) * (8 * size + len(turns.cost)) // 64
     for first in range(0, len(taking_turns), step):
         progress(first / len(taking_turns), WORK)
         some = taking_turns[first : first + step]
-        changed += wildcard_loops.take_turns(turns, some, k, _factor(problem), only_more, apart, counts)
+        changed += wildcard_loops.take_turns(turns, some, k, _factor(problem), only_more, most, apart, counts)
     return changed
 
 

@@ -86,7 +86,8 @@ def counts_by_missing(
 
     With none missing others that miss some of `members` count by the factor.
     """
-    partly, bit = 0.0, 1
+    # Without a sign numbers need no check for counting from the end, and loops take several at once.
+    partly, bit, end = 0.0, np.uint64(1), np.uint64(len(counts))
     for missing in range(len(counts)):
         counts[missing] = 0.0
     for other in range(len(apart)):
@@ -94,12 +95,12 @@ def counts_by_missing(
         counts[inside] += records[other]
         if inside == 0 and shown[other] & members != members and other != unit:
             partly += records[other]
-    while bit < len(counts):
-        if bit & members:
-            for first in range(bit, len(counts), 2 * bit):
-                for missing in range(first, first + bit):
-                    counts[missing] += counts[missing - bit]
-        bit *= 2
+    while bit < end:
+        if bit & np.uint64(members):
+            for first in range(bit, end, bit + bit):
+                for step in range(bit):
+                    counts[first + step] += counts[first + step - bit]
+        bit += bit
     counts[0] = rounded(counts[0] - (1.0 - factor) * partly)
 
 
@@ -160,23 +161,23 @@ def ask_again(turns: Turns, apart: Sets, unit: int, before: int) -> None:
 
 
 @compiled
-def _find(turns: Turns, unit: int, members: int, part: int) -> tuple[np.int64, np.uint64]:
+def _find(table: Words, words: Words, masks: Words, unit: int, members: int, part: int) -> tuple[np.int64, np.uint64]:
     """The slot, in the table of a set, of a unit's values on a part of it; and what stands for them."""
     mixed = (np.uint64(members) << np.uint64(32) ^ np.uint64(part + 1)) * SPREAD
-    for word in range(turns.words.shape[1]):
-        mixed = (mixed ^ (turns.words[unit, word] & turns.masks[part, word])) * SPREAD
+    for word in range(words.shape[1]):
+        mixed = (mixed ^ (words[unit, word] & masks[part, word])) * SPREAD
         mixed ^= mixed >> np.uint64(32)
     mixed = max(mixed * SPREAD, np.uint64(1))
-    last = len(turns.table) - 1
+    last = len(table) - 1
     slot = np.int64(mixed >> np.uint64(32)) & last
-    while turns.table[slot, 0] != 0 and turns.table[slot, 0] != mixed:
+    while table[slot, 0] != 0 and table[slot, 0] != mixed:
         slot = (slot + 1) & last
     return slot, mixed
 
 
 @compiled
 def _add(turns: Turns, unit: int, members: int, part: int, records: int) -> None:
-    slot, mixed = _find(turns, unit, members, part)
+    slot, mixed = _find(turns.table, turns.words, turns.masks, unit, members, part)
     turns.numbers[USED] += turns.table[slot, 0] == 0
     turns.table[slot, 0] = mixed
     turns.table[slot, 1] += np.uint64(records)
@@ -205,6 +206,7 @@ def counted(turns: Turns, unit: int, mine: int, factor: float, enough: float) ->
             _add(turns, other, mine, turns.shown[other] & mine, turns.records[other])
         turns.tables[turns.numbers[TABLES]], turns.built[mine] = mine, True
         turns.numbers[TABLES] += 1
+    table, words, masks = turns.table, turns.words, turns.masks
     own = turns.shown[unit] & mine
     total = 0.0 if own == mine else (1.0 - factor) * turns.records[unit]
     turns.numbers[COUNTED] += 1
@@ -213,8 +215,8 @@ def counted(turns: Turns, unit: int, mine: int, factor: float, enough: float) ->
         part = pattern & mine
         if turns.showing[pattern] and turns.last[part] != turns.numbers[COUNTED]:
             turns.last[part] = turns.numbers[COUNTED]
-            slot, _ = _find(turns, unit, mine, part)
-            total += turns.table[slot, 1] * (1.0 if part == mine else factor)
+            slot, _ = _find(table, words, masks, unit, mine, part)
+            total += table[slot, 1] * (1.0 if part == mine else factor)
             if total >= enough:
                 break
     return rounded(total)
@@ -243,10 +245,13 @@ def show(turns: Turns, unit: int, after: int) -> None:
 
 
 @compiled
-def take_turns(turns: Turns, some: Ints, k: Ints, factor: float, only_more: bool, apart: Sets, counts: Floats) -> int:
+def take_turns(
+    turns: Turns, some: Ints, k: Ints, factor: float, only_more: bool, most: int, apart: Sets, counts: Floats
+) -> int:
     """Each of some units in turn suppresses what is cheapest for itself, given what the others show; how many changed.
 
-    With `only_more` a safe unit stays as it is and an unsafe one suppresses more. `apart` and `counts` are room.
+    With `only_more` a safe unit stays as it is and an unsafe one suppresses more. After `most` lookups it is compared
+    with all others. `apart` and `counts` are room.
     """
     changed, cost, asked = 0, turns.cost, turns.asked
     for unit in some:
@@ -254,9 +259,7 @@ def take_turns(turns: Turns, some: Ints, k: Ints, factor: float, only_more: bool
             continue
         known, before = turns.known[unit], turns.shown[unit]
         now = chosen = known & ~before
-        # So many lookups take as long as comparing with all others.
-        lookups = len(turns.columns) * (8 * len(apart) + len(cost)) // 64
-        lookups, safe = _meets(turns, unit, now, k, factor, lookups, apart, counts)
+        lookups, safe = _meets(turns, unit, now, k, factor, most, apart, counts)
         safe_now, limit = safe, cost[now] if safe else np.inf
         for missing in turns.sets:
             if cost[missing] >= limit or (safe_now and only_more):
