@@ -1,4 +1,4 @@
-"""A process of its own that reads files, and may die of them.
+"""Reads files in a child process, which a damaged file may crash without harm to the caller.
 
 Files of SPSS, Stata, SAS, Excel, Parquet and Arrow are parsed by code that is not ours, in languages in which a damaged
 or wicked file can end the whole process, or take all of its memory. So files from outside are read in a process that
@@ -221,7 +221,7 @@ def always() -> bool:
 
 
 def ask(name: str, size: int, question: Mapping[str, Any]) -> Answer:
-    """What a process of its own says of a file; where it dies, one sentence."""
+    """The answer of a child process about a file; one sentence if the file crashes it."""
     given = limits(size)
     with reading_in_process() as readers:
         answer = readers.ask({**question, "memory": given.memory, "seconds": given.seconds})

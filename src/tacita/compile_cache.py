@@ -39,7 +39,7 @@ class Cache(Base):  # type: ignore[misc]
         self._cache_file = CacheFile(self._cache_path, self._impl.filename_base, "")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The machine code for types of arguments; None if there is none that is still right."""
+        """The machine code for types of arguments; None if none is kept that is still valid."""
         # Worked out now: when the function was defined, those that it calls need not have been.
         self._cache_file.stamp(self._py_func)
         try:

@@ -141,7 +141,7 @@ def check_fields(owner: Any, name: str) -> None:
 
 
 def plain_value(what: str, value: Any) -> Any:
-    """A value that a file can hold: NumPy's become Python's. A column of data is none: messages would quote it."""
+    """A value that a file can hold: NumPy's become Python's. Columns of data are refused: messages would quote them."""
     check.not_too_deep(what, value)
     if isinstance(value, np.ndarray) or type(value).__name__.endswith("Index"):
         return tuple(value.tolist()) if np.ndim(value) else value.item()

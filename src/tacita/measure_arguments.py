@@ -16,7 +16,7 @@ from tacita.parameters import REQUIRED, parameters_of
 def by_position(
     function: Callable[..., Any], files: int, args: tuple[Any, ...], options: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Files and scenario by their places, though given by name, and options by name, though given by place.
+    """Files and scenario as positional arguments and options as keyword arguments, however they were passed.
 
     Too few or too many are an error.
     """

@@ -1,4 +1,4 @@
-"""The register of measures: each declares beside its function what it needs, when it is called for, what it limits.
+"""The register of measures: how one is declared beside its function, and how one is found by its name.
 
 `INDEX` says of each in which module it is, so that nothing unused is imported; packages outside add theirs by the entry
 point `tacita.measures`, and what is declared in a script or a notebook is known while it runs. `find(name)` gives a
@@ -314,7 +314,7 @@ def declared_measure(function: Any) -> Measure:
 
 
 def _loaded(point: EntryPoint) -> Measure:
-    """The measure of another package; what is none of that name is an error that says whose fault it is."""
+    """The measure of another package; an error that names the package if it cannot be loaded."""
     try:
         function = point.load()
     except Exception as error:

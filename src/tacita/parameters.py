@@ -1,4 +1,4 @@
-"""Parameters declared once, as data: their type, what they must keep, and one line of documentation.
+"""Parameters declared once, as data: their type, their constraints, and one line of documentation.
 
     k: Annotated[int, AtLeast(2), Doc("Records that must share a key.")] = 3
 

@@ -1,4 +1,4 @@
-"""What the library says in the words of Python, in those of people who do not program: for pages and reports."""
+"""Messages that name Python code, put in words for readers of pages and reports who do not program."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def part(progress: Progress, start: float, end: float) -> Progress:
 
 
 def halving(progress: Progress, number: int) -> Progress:
-    """The progress of one round where the number of rounds is unknown: each takes half of what is left.
+    """The progress of one round where the number of rounds is unknown: each takes half of the rest of the bar.
 
     >>> halving(lambda done, what: print(f"{done:.2f} {what}"), 1)(0.0, "counting")
     0.50 counting

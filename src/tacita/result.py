@@ -1,4 +1,4 @@
-"""What every result can do: say its headline, its verdicts and cautions, give its rows and tables, draw its figures.
+"""The base of all results: headline, verdicts, cautions, tables, figures, and their output as text, HTML and JSON.
 
 Text, HTML and JSON are written once, here, from `headline`, `sentences`, `tables`, `cautions` and `notes`.
 """

@@ -86,7 +86,7 @@ def stop_again() -> None:
 
 
 def interruptible(work: Callable[[], Answer]) -> Answer:
-    """What some work gives that waits for another process, in such a way that Ctrl-C is heard meanwhile.
+    """The result of work that waits for another process, so that Ctrl-C can interrupt the wait.
 
     A thread of its own waits. A signal that comes just before a wait begins, or after which a library (Polars) had the
     system go on waiting, would only be heard when the wait ends.

@@ -1,4 +1,4 @@
-"""Work in threads, of which nothing goes on once nobody waits for it any more."""
+"""Work in threads that ends when the caller stops waiting for it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def in_threads(function: Callable[[T], R], tasks: Sequence[T], *, worth: bool = 
 
 
 def halt_if_asked() -> None:
-    """End this thread here if the others wait for it no more; in any other thread nothing happens."""
+    """End this thread if nobody waits for its result any more; outside of `in_threads` nothing happens."""
     halt = getattr(_of_thread, "halt", None)
     if halt is not None and halt.is_set():
         raise Halted

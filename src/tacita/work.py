@@ -1,4 +1,4 @@
-"""How long work takes: what would not end in reasonable time is refused before it starts, here and nowhere else.
+"""How long work would take: what would not end in reasonable time is refused before it starts.
 
 A measure (`@measure(work=...)`) or a step (`Step.work`) whose time grows faster than the file declares how much work a
 file would be. Estimates are for one usual core and rough: a file is refused that takes far too long, not one that

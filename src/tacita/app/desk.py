@@ -1,4 +1,4 @@
-"""The desk: one history of drafts, what was worked out for them, and the worker that works out the rest.
+"""The desk: one history of drafts, the results that are known for them, and the worker that computes the others.
 
 Everything that is wanted has a name (a key of the draft and the steps), so that undoing a step finds what is known and
 nothing is worked out twice. What is most wanted is begun first; what is no longer wanted is given up.
@@ -255,7 +255,7 @@ class Desk:
 
     @property
     def unasked(self) -> bool:
-        """Whether what is being worked out is for a page that nobody looks at yet."""
+        """Whether the running task is for a page that is not open."""
         running = self.worker.task
         return running is not None and all(task.key != running.key for task in self.wanted())
 

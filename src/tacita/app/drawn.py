@@ -1,4 +1,4 @@
-"""A figure as a page holds it: its specification as text, and what it is drawn from as tables.
+"""A figure as a page holds it: its specification as text, and the tables that it draws.
 
 Both are made where the figure is drawn, in the worker, so that the app itself only passes them on.
 """

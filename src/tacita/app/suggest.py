@@ -1,4 +1,4 @@
-"""Which role a variable may have: from its name, how many values it takes, and what it looks like. Nobody is asked."""
+"""Which role a variable may have, suggested from its name, its number of values and how it looks; people confirm it."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def household_variables(data: Data, household: str | None) -> tuple[str, ...]:
 
 
 def derived(data: Data, names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Pairs of variables of which the first says what the second is: an intruder who knows the one knows the other."""
+    """Pairs of variables of which the first determines the second: an intruder who knows the one knows the other."""
     groups = {name: data.groups(name) for name in names[:MOST_LOOKED_AT]}
     few = {name: place for name, (place, count) in groups.items() if 1 < count <= len(data) / 4}
     found = []

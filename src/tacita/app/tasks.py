@@ -18,7 +18,7 @@ from tacita.scenario import Scenario
 
 
 def opened(path: str, options: dict[str, Any], progress: Progress) -> Data:
-    """A file, read in a process that may die of it."""
+    """A file, read in a child process that a damaged file may crash."""
     from tacita.apart import reading_in_process
     from tacita.data.files import read
 

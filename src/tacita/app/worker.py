@@ -124,7 +124,7 @@ class Worker:
 
 
 def serve(pipe: Connection) -> None:
-    """What the process does: one task after the other until nobody listens."""
+    """The loop of the process: one task after the other, until the connection is closed."""
     import signal
 
     # Ctrl-C in the terminal is for the app, which ends this process itself.

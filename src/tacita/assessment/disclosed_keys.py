@@ -118,13 +118,13 @@ def disclosing_columns(found: Result | None, scenario: Scenario, keys: Sequence[
 
 
 def _column(told: DisclosedKey) -> Any:
-    """What a record is told to be, as a column; missing where the other key is, which then says nothing."""
+    """The class of each record that other columns disclose, as a column; missing where the other key is missing."""
     classes = told.finer.classes
     return classes if told.beside is None else (classes, tuple(range(1, int(classes.max()) + 1)))
 
 
 def _extended(name: str, own: KeySet, known: Scenario, named: Mapping[str, DisclosedKey]) -> KeySet:
-    """A key set with what is told of its keys, removed ones included, among the keys."""
+    """A key set with the disclosed classes of its keys, removed ones included, as further keys."""
     before = known.sets.get(name, own).keys
     more = [column for column, each in named.items() if each.counts_for((*own.keys, *before))]
     return KeySet((*own.keys, *more), own.k, own.risk)

@@ -1,4 +1,4 @@
-"""What an assessment finds besides counts of equal keys: further measures, and what cannot be measured or judged."""
+"""Further measures of an assessment, besides those of its key sets, and limits that cannot be measured or judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenarios without categorical keys: limits that count equal keys say nothing there, and are never passed over."""
+"""Verdicts that stay open where keys are numeric and nothing in the policy judges them."""
 
 from __future__ import annotations
 

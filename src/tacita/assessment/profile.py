@@ -64,7 +64,7 @@ class KeySetRisk:
                 yield replace(verdict, name=name, why=f"{verdict.why.rstrip('.')}{on}")
 
     def repair(self, limit: str, policy: Policy, key_sets: Sequence[str] = ()) -> Repair | None:
-        """What would make a limit of the policy hold, by a step that is told to look at some key sets alone."""
+        """What would make a limit of the policy hold; the proposed step names key sets if some are given."""
         own = self._own(policy)
         if limit == "rate":
             return repair_of_rate(self.individual, self.threshold, float(own.rate or 0), key_sets)

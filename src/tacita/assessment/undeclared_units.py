@@ -1,4 +1,4 @@
-"""Records that look like several of one unit, of which the scenario does not say so.
+"""Columns that look like identifiers of units with several records, though the scenario does not name them.
 
 Twelve months of one person agree in every key, and twelve records look like a crowd: k, f and F are then too high by as
 much. Where a column puts records together that agree in keys as detailed as theirs, nobody may be told that k holds.

@@ -16,7 +16,7 @@ def app_of(
     port: Annotated[int, typer.Option(help="Port to listen on; 0: any that is free.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
 ) -> None:
-    """Open the app in the browser: it listens to this computer alone, and asks nobody anything."""
+    """Open the app in the browser: it listens to this computer alone, and sends nothing anywhere."""
     if file is not None and not file.is_file():
         raise TacitaError(f"there is no file {str(file)!r}; check its path.")
     try:

@@ -62,7 +62,7 @@ class BothFiles:
 
     @property
     def unclear(self) -> tuple[str, ...]:
-        """Recoded variables of which the release puts equal values in several classes."""
+        """Recoded variables whose equal original values are in several released classes."""
         return tuple(name for name, each in self.classes.items() if each.mixed > UNCLEAR * max(len(each.released), 1))
 
     def associations(self) -> Associations:

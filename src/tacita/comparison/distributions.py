@@ -89,7 +89,7 @@ def is_discrete(low: float, high: float, whole: bool) -> bool:
 
 
 def varies(low: float, high: float) -> bool:
-    """Whether two ends are further apart than large numbers can be told from each other."""
+    """Whether two ends differ by more than the rounding of large numbers."""
     return high - low > SMALLEST_SPREAD * max(abs(low), abs(high))
 
 

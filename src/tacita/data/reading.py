@@ -1,4 +1,4 @@
-"""How files are read: options that a call gives, and those that a command line gives for every file of its command."""
+"""Options for reading files: those of a single call, and those that a command line gives for all its files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def fits(option: str, file: Path, kind: str) -> bool:
 
 @dataclass
 class CommandLine:
-    """What a command line says of its files."""
+    """The options of a command line for the files that it names, and which of them were used."""
 
     options: Options
     anywhere: bool = False
@@ -58,7 +58,7 @@ class CommandLine:
 
 
 of_command_line: ContextVar[CommandLine | None] = ContextVar("said", default=None)
-"""What the command line says, if one does."""
+"""The options of the command line, where a command is running."""
 
 
 @contextmanager

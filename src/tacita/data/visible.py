@@ -1,4 +1,4 @@
-"""What a reader of a file can tell apart: the one place that decides it, for every format.
+"""Which categories a reader of a file can tell apart, decided here for every format.
 
 A cell that is empty says nothing. Everything else that stands in a file is seen, whatever it is declared to mean: 8 for
 "refused" and 9 for "does not know" are two values, in a file for SPSS that declares them missing as in a text file that

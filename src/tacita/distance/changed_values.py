@@ -222,7 +222,7 @@ def _ranks(data: Data, name: str) -> Floats:
 
 
 def _class_codes(data: Data, name: str, applied: tuple[Any, ...]) -> Ints:
-    """Released classes as codes; whoever a question does not apply to is in none."""
+    """Released classes as codes; records that a question does not apply to are in no class."""
     known = replace(data.variable(name), order=())
     plain = replace(data, variables={**data.variables, name: known})
     codes: Ints = _missing_too(plain, name, applied).coded(name).codes.astype(np.int64)

@@ -1,4 +1,4 @@
-"""What released classes cover: learnt record by record, since the files say it of themselves.
+"""Which original values each released class covers, learnt from the records of both files.
 
 Codes are 1, 2, ... with 0 for missing; what a class loses is the share of the variable that it covers, 0 for a single
 value and 1 for all of them.

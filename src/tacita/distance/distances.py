@@ -63,7 +63,7 @@ def gower(width: Floats, categorical: Bools, weight: Floats | None = None) -> Me
 
 
 def standard_weight(values: Floats) -> Floats:
-    """1 / standard deviation of each column; 0 for a constant one, which tells nobody apart.
+    """1 / standard deviation of each column; 0 for a constant one, which distinguishes no records.
 
     >>> standard_weight(np.array([[1.0, 5.0], [3.0, 5.0]])).round(3).tolist()
     [0.707, 0.0]

@@ -238,7 +238,7 @@ def pattern_weights(m: Floats, u: Floats) -> Floats:
 
 
 class Cutoffs(NamedTuple):
-    """Pairs with at least the upper weight are links, those below the lower one are none; between, nobody can say."""
+    """Pairs with at least the upper weight are links, those below the lower one are not; others are undecided."""
 
     upper: float
     lower: float

@@ -294,7 +294,7 @@ def combinations(table: Any, names: Sequence[str]) -> Any:
 
 
 def household_place(table: Any, name: str, codes: Sequence[Any]) -> Any:
-    """The identifier of a household, missing where it is a code that says that there is none."""
+    """The identifier of a household, missing where it is a code for no household."""
     import ibis
 
     given = table[name]

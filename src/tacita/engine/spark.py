@@ -218,7 +218,7 @@ class Spark:
                 writer.close()
 
     def close(self) -> None:
-        """Let go of everything that was kept; the session goes on."""
+        """Free everything that was kept; the session stays open."""
         for frame in self.kept:
             frame.unpersist()
         self.end()

@@ -104,7 +104,7 @@ def is_whole(frame: Frame, name: str) -> bool:
 
 
 def whole_or_zero(frame: Frame, name: str) -> Ints:
-    """Whole numbers of a column that holds none beyond 64 bits; 0 where there is none."""
+    """Whole numbers of at most 64 bits of a column; 0 where missing."""
     return np.array(frame[name].cast(pl.Int64).fill_null(0).to_numpy(), dtype=np.int64)
 
 

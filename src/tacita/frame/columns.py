@@ -179,7 +179,7 @@ def _offsets(series: pl.Series, low: int) -> pl.Series:
 
 
 def _told_apart(frame: Frame, name: str) -> pl.Series:
-    """A column of values that can be told apart, without NaN."""
+    """A column whose values can be compared, with NaN as missing; lists and objects are an error."""
     series = frame[name]
     if series.dtype.is_nested() or series.dtype == pl.Object:
         raise TacitaError(f"column {name!r} holds lists or objects; keys must be text, numbers or dates.")

@@ -1,4 +1,4 @@
-"""Frames to files and back, column by column: the part of `frame` that file formats need, and nobody else."""
+"""Frames to files and back, column by column: the part of `frame` that only file formats need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A released file as it was before cells were suppressed: what its office knows, and a reader does not.
+"""The key table of a release with its suppressed cells filled in again, where the original is known.
 
 How rare keys are shows in how counts stray around what the values alone would have. Suppression takes away just the
 small counts; what is left would say that keys stray little, and that nobody is rare. So a release whose original is

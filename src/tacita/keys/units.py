@@ -1,4 +1,4 @@
-"""Counting units where a unit has several records: persons of a panel, firms with twelve months.
+"""Counts of units where a unit has several records: persons of a panel, firms with twelve months.
 
 Twelve records of one firm hide nobody. So f of a key is the number of different units with a record that counts for it,
 and F adds up one weight for each of them, the mean weight of those records. Where a missing-value rule counts a record

@@ -1,4 +1,4 @@
-"""Two files held against each other for what was lost: their records, weights and variables."""
+"""The records, weights and variables of an original and a release, as measures of information loss take them."""
 
 from __future__ import annotations
 

@@ -86,5 +86,5 @@ def mean_overlap(overlaps: Iterable[float]) -> float:
 
 
 def none_for_nan(value: Any) -> Any:
-    """Nothing in place of a number that is none, as JSON has it."""
+    """None in place of NaN, as JSON has no NaN."""
     return None if isinstance(value, float) and math.isnan(value) else value

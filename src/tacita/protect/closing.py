@@ -54,7 +54,7 @@ class Scope:
 
     @property
     def fixed(self) -> frozenset[str]:
-        """Columns of which single cells are never blanked: the weight and identifiers, to be repaired as a whole."""
+        """Columns whose single cells are never suppressed: the weight and identifiers, repaired as a whole."""
         return frozenset(filter(None, (self.scenario.weight, self.scenario.person, *self.scenario.identifiers)))
 
     def can_blank(self, name: str, data: Data) -> bool:

@@ -130,7 +130,7 @@ class DropRecords(Step):
         return None if name is None else data.households(name)[0]
 
     def _remarks(self, figures: dict[str, int]) -> list[str]:
-        """How many went for which reason, and who stayed though nobody knows."""
+        """How many records were dropped for which reason, and how many were kept because a value is missing."""
         reasons = {
             "condition": "by the condition",
             "household_size": f"in households of more than {self.larger_than}",

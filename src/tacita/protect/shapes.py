@@ -1,4 +1,4 @@
-"""Parameters of steps that can be of several kinds: in words, and the function that makes them plain."""
+"""Parameters of steps that accept several types: their description, and the function that normalises them."""
 
 from __future__ import annotations
 

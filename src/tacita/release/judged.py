@@ -1,4 +1,4 @@
-"""What every release says of itself, whether its records are in memory or on an engine."""
+"""What releases in memory and releases on an engine have in common: verdicts, cautions and their account."""
 
 from __future__ import annotations
 

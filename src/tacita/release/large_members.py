@@ -1,4 +1,4 @@
-"""Records of a file on an engine that are rows of their own among its distinct keys, since their household decides.
+"""Records on an engine that are kept as rows of their own, since a step treats whole households.
 
 Suppression for whole households, and to a household risk, goes by who lives together: equal keys in unlike households
 are treated unlike. Each record is a row of its own then, with its household, in the order of the file, as the records

@@ -20,7 +20,7 @@ ALL = "None: all of them."
 
 
 class Plotted(NamedTuple):
-    """What is plotted, as it was chosen."""
+    """What the user chose to plot."""
 
     kind: str
     options: dict[str, Any]

@@ -266,7 +266,7 @@ def _sample_size(households: int, stratum: Whole) -> int:
 
 
 def _unanswered(draws: Draws, sample: Table) -> Table:
-    """Answers missing more often from the old and by status; nobody leaves out what does not apply."""
+    """Which answers are missing: more often of the old and by status; never where a question does not apply."""
     status, person, result = values_of(sample, "status"), values_of(sample, "person"), dict(sample)
     tenths = np.where(values_of(sample, "age") >= 65, 13, 10)
     for name, by_status in MISSING.items():

@@ -1,4 +1,4 @@
-"""What the reader of a file hands over, whatever the format."""
+"""What the reader of any file format returns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tacita.frame import Frame
 
 
 class Loaded(NamedTuple):
-    """What a file held, and what its reader should be told."""
+    """The contents of a file, and remarks for the user on how it was read."""
 
     table: Frame
     variables: dict[str, Variable]

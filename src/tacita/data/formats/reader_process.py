@@ -1,4 +1,4 @@
-"""What runs in the process of its own: it reads files, sends back what they hold, and may die."""
+"""The child process that reads files and sends back their contents; a damaged file may crash it."""
 
 from __future__ import annotations
 

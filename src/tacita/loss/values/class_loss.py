@@ -60,7 +60,7 @@ class ClassLoss(Result):
 
     @property
     def granularity(self) -> float:
-        """The mean share of the other categories that a value can no longer be told from."""
+        """The mean share of the other categories that a value can no longer be distinguished from."""
         return self.figures_of_file["granularity"].loss
 
     @property

@@ -1,4 +1,4 @@
-"""Original values in a figure: only if the file itself is handed to it, and then the figure says so.
+"""Original values in a figure: only if the caller passes the file itself, and then the figure says so.
 
 No result holds values of the data, so no figure of a result can show any by accident.
 """

@@ -49,7 +49,7 @@ class Choice:
 
 
 def choose(problem: Problem, file: File, recoding: str, limits: Limits, progress: Progress) -> Choice:
-    """The levels of least loss under which the file is safe; an error if there are none."""
+    """The levels of least loss under which the file is safe; an error if no levels make it safe."""
     if recoding == "local":
         local = _local(problem, file, limits, progress)
         if local is not None:

@@ -1,4 +1,4 @@
-"""Records of a synthetic file that equal an original one which nobody else was like."""
+"""Synthetic records that equal an original record which was unique."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What risk takes from the original of a release: weights as they were, and whether rows belong together."""
+"""What measures of risk take from the original of a release: its weights, and whether its rows are the same records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the weights of a released file stand beside the records that they were drawn with.
+"""Whether each weight of a released file still belongs to its record, or weights or keys were shuffled.
 
 Equal weights, sorted, do not say so: weights that were shuffled among the records have the same ones, and a record
 drawn with a weight of 1 is then judged by a weight of 2,000. Where rows have no numbers, what stands beside the weights

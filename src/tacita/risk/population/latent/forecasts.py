@@ -1,4 +1,4 @@
-"""How many records each key should have, by models that have not seen it.
+"""How many records each key should have, forecast by models that were fitted without it.
 
 Keys are forecast by folds: five models, each fitted without a fifth of the cells, forecast the cells that they were not
 shown. Keys that the sample does not have are drawn from the models themselves, each draw standing for as many cells as

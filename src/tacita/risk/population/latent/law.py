@@ -1,4 +1,4 @@
-"""How far real counts stray from their forecast, measured on the counts that the forecast has not seen.
+"""How far real counts vary around their forecast, measured on counts that the forecast was made without.
 
 A cell with forecast m has a rate with mean M and shape a; log M - log m and log a are linear in log m between knots,
 so that keys thought rare may stray otherwise than frequent ones. An index says how the rate is distributed: gamma (0),

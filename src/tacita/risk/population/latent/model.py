@@ -159,7 +159,7 @@ _kept: OrderedDict[bytes, LatentModel] = OrderedDict()
 def kept_or_fitted(
     table: KeyTable, weights: Floats | None, whole: Refilled | None = None, progress: Progress = no_progress
 ) -> LatentModel:
-    """The latent model of a key table, fitted unless it was lately; `weights` by record, where there are weights.
+    """The latent model of a key table, fitted unless it is still kept; `weights` by record, where there are weights.
 
     Where the table is of a release, `whole` is that table before cells were suppressed, to which the model is fitted.
     """
@@ -178,7 +178,7 @@ def kept_or_fitted(
 
 
 def forget() -> None:
-    """Let go of all models that are kept."""
+    """Drop all models that are kept."""
     _kept.clear()
 
 

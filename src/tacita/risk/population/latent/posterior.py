@@ -1,4 +1,4 @@
-"""What the forecast of a key and its count in the sample say about its count in the population.
+"""The distribution of a key's population count F, given its forecast and its count f in the sample.
 
 Given f, the rate of a key is gamma with shape a + f and rate a/M + rho, and the persons outside the sample are Poisson
 around it: F = f + X, X negative binomial with shape a + f and odds (w - rho) / (a/M + rho). With a = 0 nothing is

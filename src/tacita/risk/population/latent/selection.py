@@ -1,4 +1,4 @@
-"""How many classes, and how much of the chain: what forecasts left-out cells best."""
+"""The choice of the model: how many classes, and what weight the chain has, by how well left-out cells are forecast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Original values that a release merges with others: what finer classes are looked for in."""
+"""Original values that a release merges with others, among which attacks look for finer classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which ways a released column can tell merged values apart: by equal values, by their order, by parts of them.
+"""The ways in which a released column can tell merged values apart: by equal values, by order, by parts of values.
 
 A weight with a little noise has a value of its own in every record, and yet stands near that of its stratum; the year
 of birth stands inside a personal number. Ways are looked at on a few records first: what is not told there is not told
