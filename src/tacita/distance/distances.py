@@ -19,6 +19,7 @@ from tacita.compiled import compiled
 
 SQUARE, ABSOLUTE, GREATEST, MISMATCH = 0, 1, 2, 3
 """What a dimension contributes: its difference squared, as it is, only if it is the greatest; 1 if values differ."""
+LARGEST = float(np.finfo(np.float64).max)
 
 
 class Metric(NamedTuple):
@@ -263,7 +264,7 @@ def _greatest_sum(delta: float, norm: float, rooted: bool) -> float:
         guess *= guess
     low, high = guess * (1.0 - 1e-15), guess * (1.0 + 1e-15)
     if not (relative(low, norm, rooted) < delta and relative(high, norm, rooted) >= delta):
-        low, high = 0.0, np.finfo(np.float64).max  # rare: norm 0, or numbers near the ends of the scale
+        low, high = 0.0, LARGEST  # rare: norm 0, or numbers near the ends of the scale
         if relative(high, norm, rooted) < delta:
             return high
     # Numbers >= 0 have the order of their bits: halving those takes few steps even if the scale is wide.

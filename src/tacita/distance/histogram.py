@@ -17,6 +17,7 @@ from tacita.distance.sweep import (
     from_bits,
     leaf_blocks,
     load,
+    of_leaves,
     sample_z,
     sweep,
 )
@@ -111,9 +112,10 @@ def histogram(given: Pairs, digits: int, most: float = np.inf) -> Ints:
     shift = FRACTION - digits
     bins, last = (0x7FF << digits) + 1, bits(most) >> shift
     most = from_bits(((last + 1) << shift) - 1) if np.isfinite(most) else most
+    least_norm, most_norm = of_leaves(given.released, given.norm, given.norm)
 
     def one(leaves: Ints) -> Ints:
-        return _histogram(given, leaves, shift, bins, most)
+        return _histogram(given, leaves, least_norm, most_norm, shift, bins, most)
 
     counts: Ints = np.sum(in_threads(one, leaf_blocks(given.released)), axis=0)
     own = given.true[given.true <= most].view(np.int64) >> shift
@@ -123,7 +125,9 @@ def histogram(given: Pairs, digits: int, most: float = np.inf) -> Ints:
 
 
 @compiled
-def _histogram(given: Pairs, leaves: Ints, shift: int, bins: int, most: float) -> Ints:
+def _histogram(
+    given: Pairs, leaves: Ints, least_norm: Floats, most_norm: Floats, shift: int, bins: int, most: float
+) -> Ints:
     counts = np.zeros(bins, np.int64)
     rows = given.released.leaf
     block, out = np.empty((len(given.original.points), given.original.leaf)), np.empty((rows, given.original.leaf))
@@ -131,7 +135,6 @@ def _histogram(given: Pairs, leaves: Ints, shift: int, bins: int, most: float) -
     waiting = np.empty(DEPTH, np.int64)
     for leaf in leaves:
         begin, end = given.released.start[leaf], given.released.stop[leaf]
-        least_norm, most_norm = given.norm[begin:end].min(), given.norm[begin:end].max()
         top = 1
         waiting[0] = 0
         while top > 0:
@@ -139,12 +142,12 @@ def _histogram(given: Pairs, leaves: Ints, shift: int, bins: int, most: float) -
             node = waiting[top]
             low, high = given.original.low, given.original.high
             near = near_sum(given.released.low, given.released.high, leaf, low, high, node, given.metric)
-            lowest = relative(near, most_norm, given.metric.rooted)
+            lowest = relative(near, most_norm[leaf], given.metric.rooted)
             if lowest > most:
                 continue
             far = far_sum(given.released.low, given.released.high, leaf, low, high, node, given.metric)
             bin = np.float64(lowest).view(np.int64) >> shift
-            if bin == np.float64(relative(far, least_norm, given.metric.rooted)).view(np.int64) >> shift:
+            if bin == np.float64(relative(far, least_norm[leaf], given.metric.rooted)).view(np.int64) >> shift:
                 counts[bin] += (end - begin) * (given.original.stop[node] - given.original.start[node])
                 continue
             if given.original.left[node] >= 0:

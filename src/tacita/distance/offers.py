@@ -270,13 +270,17 @@ def _insert(
 @compiled
 def set_prices(on_offer: Offers, price: Floats) -> None:
     """New prices for all records, by place; children stand after their parents."""
-    on_offer.price[:] = price
+    for place in range(len(price)):
+        on_offer.price[place] = price[place]
     for node in range(len(on_offer.left) - 1, -1, -1):
         child = on_offer.left[node]
         if child >= 0:
             on_offer.least[node] = min(on_offer.least[child], on_offer.least[child + 1])
         else:
-            on_offer.least[node] = on_offer.price[on_offer.start[node] : on_offer.stop[node]].min()
+            least = np.inf
+            for place in range(on_offer.start[node], on_offer.stop[node]):
+                least = min(least, price[place])
+            on_offer.least[node] = least
 
 
 @compiled

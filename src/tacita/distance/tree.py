@@ -55,7 +55,8 @@ def build(points: Floats, leaf: int = LEAF, scale: Floats | None = None) -> Tree
     start, stop, left = np.zeros(most, np.int64), np.zeros(most, np.int64), np.full(most, -1)
     low, high = np.empty((most, dimensions)), np.empty((most, dimensions))
     widths = np.ones(dimensions) if scale is None else np.asarray(scale, dtype=np.float64)
-    nodes = _build(points, leaf, widths, order, start, stop, left, low, high)
+    waiting = np.zeros(DEPTH, np.int64)  # depth first: what is split next is still in the processor's cache
+    nodes = _build(points, leaf, widths, order, start, stop, left, low, high, waiting)
     start, stop, left, low, high = (each[:nodes].copy() for each in (start, stop, left, low, high))
     columns = _by_row(points, order, start[left < 0])
     return Tree(columns, order, start, stop, left, low, high, leaf)
@@ -85,10 +86,10 @@ def _build(
     left: Ints,
     low: Floats,
     high: Floats,
+    waiting: Ints,
 ) -> int:
     """Put the rows of points in the order of the tree, and fill in its nodes; how many there are."""
     stop[0] = len(points)
-    waiting = np.zeros(DEPTH, np.int64)  # depth first: what is split next is still in the processor's cache
     nodes, top = 1, 1
     while top > 0:
         top -= 1

@@ -80,7 +80,9 @@ def in_rising_order(keys: Any) -> Any:
     A loop of our own: NumPy's sorting takes longer to compile than all the rest.
     """
     size, width = len(keys), 1
-    order, other = np.arange(size), np.empty(size, np.int64)
+    order, other = np.empty(size, np.int64), np.empty(size, np.int64)
+    for place in range(size):
+        order[place] = place
     while width < size:
         for first in range(0, size, 2 * width):
             middle, last = min(first + width, size), min(first + 2 * width, size)
@@ -211,7 +213,9 @@ def nominal(rows: Any, runs: Any, table: Any, least: int, orders: int) -> tuple[
 @compiled
 def best_split(
     x: Any,
-    segment: Any,
+    order: Any,
+    start: int,
+    end: int,
     categories: Any,
     response: Any,
     classes: int,
@@ -220,10 +224,13 @@ def best_split(
     counts: Any,
     places: Any,
 ) -> tuple[float, int, int, Any]:
-    """The best split of a node: score, feature, records on the left of a cut, and which of its categories go left."""
+    """The best split of a node, a stretch of every order.
+
+    Score, feature, records on the left of a cut, and which of its categories go left.
+    """
     best, feature, cut, goes_left = -1.0, -1, 0, np.zeros(0, np.bool_)
     for place in range(len(categories)):
-        rows = segment[place]
+        rows = order[place, start:end]
         if x[place, rows[0]] == x[place, rows[-1]]:
             continue
         if categories[place] == 0:

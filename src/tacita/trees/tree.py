@@ -153,7 +153,8 @@ def leaves_of(tree: Tree, features: Features) -> Ints:
     from tacita.trees import tree_loops
 
     values = np.ascontiguousarray(features.values, dtype=np.float64)
-    leaves: Ints = tree_loops.find_leaves(*tree, values)
+    leaves = np.zeros(values.shape[1], np.int64)
+    tree_loops.find_leaves(*tree, values, leaves)
     return leaves
 
 

@@ -181,11 +181,12 @@ def grow(
         start, end = stretch[node, 0], stretch[node, 1]
         if end - start < 2 * least:
             continue
-        segment = order[:, start:end]
-        score, chosen, cut, sides = best_split(x, segment, categories, response, classes, weight, least, counts, places)
-        if chosen < 0 or score - own_score(segment[0], response, classes, weight, counts) <= needed:
+        score, chosen, cut, sides = best_split(
+            x, order, start, end, categories, response, classes, weight, least, counts, places
+        )
+        if chosen < 0 or score - own_score(order[0, start:end], response, classes, weight, counts) <= needed:
             continue
-        rows = segment[chosen].copy()
+        rows = order[chosen, start:end].copy()
         on_left = mark_sides(x[chosen], rows, cut, sides, side)
         partition(order, start, end, side, room.buffer)
         middle = start + on_left
@@ -205,9 +206,8 @@ def grow(
 
 
 @compiled
-def find_leaves(feature: Any, threshold: Any, left: Any, right: Any, start: Any, sets: Any, x: Any) -> Any:
+def find_leaves(feature: Any, threshold: Any, left: Any, right: Any, start: Any, sets: Any, x: Any, found: Any) -> None:
     """By record: the leaf that it falls into."""
-    found = np.zeros(x.shape[1], np.int64)
     for record in range(x.shape[1]):
         node = 0
         while feature[node] >= 0:
@@ -216,4 +216,3 @@ def find_leaves(feature: Any, threshold: Any, left: Any, right: Any, start: Any,
             goes_left = sets[start[node] + int(value)] == 1 if among else value <= threshold[node]
             node = left[node] if goes_left else right[node]
         found[record] = node
-    return found

@@ -59,7 +59,8 @@ def _cut(values: Floats, k: int) -> Ints:
                 cost[end], size[end] = cost[end - count] + within, count
     groups, end, group = np.empty(n, np.int64), n, 0
     while end > 0:
-        groups[end - size[end] : end] = group
+        for place in range(end - size[end], end):
+            groups[place] = group
         end -= size[end]
         group += 1
     return group - 1 - groups

@@ -73,28 +73,29 @@ def _places(column: Floats, share: float, constant: float | None) -> Floats:
 def gower_distances(points: Points, row: int) -> Floats:
     """By record: its distance from the record in one row, in units."""
     out, common = np.empty(points.columns.shape[1]), np.empty(points.columns.shape[1])
-    distances_from(points, points.columns[:, row].copy(), out, common)
+    distances_from(points, points.columns, row, out, common)
     return out
 
 
 @compiled
-def distances_from(points: Points, own: Floats, out: Floats, common: Floats) -> None:
-    """Fill in the distance of every point from one with the places `own`; `common` is room to work in."""
-    complete, both = True, 0.0
+def distances_from(points: Points, columns: Floats, one: int, out: Floats, common: Floats) -> None:
+    """Fill in the distance of every point from one of some columns of places; `common` is room to work in."""
+    complete, both, whole = True, 0.0, 0.0
     out[:] = 0.0
-    for j in range(len(own)):
-        if np.isnan(own[j]) or points.partial[j]:
+    for j in range(len(points.share)):
+        whole += points.share[j]
+        if np.isnan(columns[j, one]) or points.partial[j]:
             complete = False
         else:
-            _add(points.columns[j], own[j], points.share[j], out)
+            _add(points.columns[j], columns[j, one], points.share[j], out)
             both += points.share[j]
     if complete:
         return
-    common[:] = both
-    for j in range(len(own)):
-        if points.partial[j] and not np.isnan(own[j]):
-            _add_shown(points.columns[j], own[j], points.share[j], out, common)
-    whole = points.share.sum()
+    for i in range(len(out)):
+        common[i] = both
+    for j in range(len(points.share)):
+        if points.partial[j] and not np.isnan(columns[j, one]):
+            _add_shown(points.columns[j], columns[j, one], points.share[j], out, common)
     for i in range(len(out)):
         out[i] = np.rint(out[i] * (whole / common[i])) if common[i] > 0.0 else whole
 

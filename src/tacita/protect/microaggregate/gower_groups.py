@@ -70,7 +70,7 @@ def _joined(points: Points, shown: Bools, medoid: Ints, few: Ints, k: int) -> In
         if not len(possible):
             alone += 1
             continue
-        distances_from(centres, points.columns[:, row].copy(), out, common)
+        distances_from(centres, points.columns, row, out, common)
         joined[place] = possible[out[possible].argmin()]
     if alone:
         raise TacitaError(
@@ -92,7 +92,11 @@ def _medoids(points: Points, order: Ints, start: Ints, size: Ints) -> Ints:
     found = np.empty(len(size), np.int64)
     for group in range(len(size)):
         rows = order[start[group] : start[group] + size[group]]
-        found[group] = rows[np.argmin(_sums_within(points, rows))]
+        total, least = _sums_within(points, rows), 0
+        for place in range(1, len(rows)):
+            if total[place] < total[least]:
+                least = place
+        found[group] = rows[least]
     return found
 
 
@@ -106,6 +110,7 @@ def _sums_within(points: Points, rows: Ints) -> Floats:
     own = Points(columns, points.share, points.partial)
     total, out, common = np.zeros(len(rows)), np.empty(len(rows)), np.empty(len(rows))
     for i in range(len(rows)):
-        distances_from(own, columns[:, i].copy(), out, common)
-        total += out
+        distances_from(own, columns, i, out, common)
+        for k in range(len(rows)):
+            total[k] += out[k]
     return total

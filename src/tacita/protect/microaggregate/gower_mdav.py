@@ -136,7 +136,7 @@ def _add_sums(given: Ungrouped, room: Room, begin: int, end: int) -> None:
     """Add the distances from some points to the sums of all."""
     for point in range(begin, end):
         size = given.stop[point] - given.start[point]
-        distances_from(given.points, given.points.columns[:, point].copy(), room.other, room.common)
+        distances_from(given.points, given.points.columns, point, room.other, room.common)
         for i in range(len(given.sums)):
             given.sums[i] += size * np.int64(room.other[i])
 
@@ -149,14 +149,16 @@ def _form_pairs(given: Ungrouped, room: Room, k: int, gamma: float, pairs: int) 
         if left < 2 * k:
             break
         medoid = _first(given, given.sums, LEAST, NONE)
-        distances_from(given.points, given.points.columns[:, medoid].copy(), room.near, room.common)
+        distances_from(given.points, given.points.columns, medoid, room.near, room.common)
         pair = left >= 3 * k
         _form_group(given, room, _first(given, room.near, GREATEST, NONE), k, gamma if pair else 0.0, 2 * k)
         if pair:
             # From the record that the first group was formed around.
             _form_group(given, room, _first(given, room.near, GREATEST, NONE), k, gamma, k)
     if 0 < given.counts[LEFT] < 2 * k:
-        given.groups[given.groups < 0] = given.counts[FORMED]
+        for row in range(len(given.groups)):
+            if given.groups[row] < 0:
+                given.groups[row] = given.counts[FORMED]
         given.counts[LEFT] = 0
 
 
@@ -186,7 +188,7 @@ def _form_group(given: Ungrouped, room: Room, point: int, k: int, gamma: float, 
     Afterwards `room.near` has the distances from that record.
     """
     group = given.counts[FORMED]
-    distances_from(given.points, given.points.columns[:, point].copy(), room.near, room.common)
+    distances_from(given.points, given.points.columns, point, room.near, room.common)
     room.point[0], room.row[0] = point, _row(given, point)
     # Its own record is taken first: another at distance 0, for want of a common variable, may have a lower row.
     _join(given, room, point, group)
@@ -210,7 +212,7 @@ def _join(given: Ungrouped, room: Room, point: int, group: int) -> None:
     given.groups[_row(given, point)] = group
     given.start[point] += 1
     given.counts[LEFT] -= 1
-    distances_from(given.points, given.points.columns[:, point].copy(), room.other, room.common)
+    distances_from(given.points, given.points.columns, point, room.other, room.common)
     for i in range(len(given.sums)):
         given.sums[i] -= np.int64(room.other[i])
 
@@ -243,12 +245,12 @@ def _next_member(given: Ungrouped, room: Room, size: int, gamma: float) -> int:
     """The point of the record that joins a group; -1 if none does."""
     best, inside = -1, np.inf
     for member in room.point[:size]:
-        distances_from(given.points, given.points.columns[:, member].copy(), room.other, room.common)
+        distances_from(given.points, given.points.columns, member, room.other, room.common)
         point = _first(given, room.other, LEAST, NONE)
         distance = room.other[point]
         if distance < inside or (distance == inside and _row(given, point) < _row(given, best)):
             best, inside = point, distance
-    distances_from(given.points, given.points.columns[:, best].copy(), room.other, room.common)
+    distances_from(given.points, given.points.columns, best, room.other, room.common)
     alone = given.stop[best] - given.start[best] == 1
     outside = _first(given, room.other, LEAST, best if alone else NONE)
     return best if inside < gamma * room.other[outside] else -1

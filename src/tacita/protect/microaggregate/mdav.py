@@ -10,7 +10,7 @@ from tacita.distance.distances import Metric
 from tacita.distance.remaining import farthest
 from tacita.progress import Progress, no_progress
 from tacita.protect.microaggregate.outermost import Outermost, fill, outermost, search
-from tacita.protect.microaggregate.ungrouped import LEFT, Ungrouped, form_group, group_rest, mean_of_rest, ungrouped
+from tacita.protect.microaggregate.ungrouped import FORMED, LEFT, Ungrouped, form_group, mean_of_rest, ungrouped
 
 PAIRS = 4096
 """Pairs of groups that are formed between two calls of the progress."""
@@ -38,16 +38,17 @@ def mdav(values: Floats, k: int, metric: Metric, progress: Progress = no_progres
     outer = outermost(*values.shape)
     centre = np.ascontiguousarray((given.total[:1] + given.total[1:]) / max(int(given.counts[LEFT]), 1))
     fill(outer, given.columns, given.groups, centre, metric)
-    while given.counts[LEFT] > 0:
+    while given.counts[LEFT] >= 2 * k:
         progress(1.0 - given.counts[LEFT] / len(values), "grouping records")
         if _form_pairs(given, outer, centre, k, PAIRS):
             fill(outer, given.columns, given.groups, centre, metric)
+    given.groups[given.groups < 0] = given.counts[FORMED]
     return given.groups
 
 
 @compiled
 def _form_pairs(given: Ungrouped, outer: Outermost, centre: Floats, k: int, pairs: int) -> bool:
-    """Form some pairs of groups; the last groups too, when so few records are left.
+    """Form some pairs of groups, or a last one, until fewer records are left than two groups need.
 
     Whether the list of the outermost records must be made anew first, for the mean that `centre` then holds.
     """
@@ -64,6 +65,4 @@ def _form_pairs(given: Ungrouped, outer: Outermost, centre: Floats, k: int, pair
         if left >= 3 * k:
             second = farthest(given.tree, given.remaining, given.values, first, given.metric, False)
             form_group(given, second, k, members)
-    if 0 < given.counts[LEFT] < 2 * k:
-        group_rest(given)
     return False

@@ -102,13 +102,3 @@ def form_group(given: Ungrouped, row: int, size: int, members: Ints) -> None:
     for i in range(found):
         join(given, rows[i], group)
     given.counts[FORMED] += 1
-
-
-@compiled
-def group_rest(given: Ungrouped) -> None:
-    """The records that are left become one group."""
-    group = given.counts[FORMED]
-    for row in range(len(given.groups)):
-        if given.groups[row] < 0:
-            join(given, row, group)
-    given.counts[FORMED] += 1

@@ -91,7 +91,9 @@ def minimal_uniques(
         shared = shared_sets(ordered, block, largest, wildcard, inside)
         shown = (ordered[block] > 0) @ (np.int64(1) << np.arange(keys, dtype=np.int64))
         found = np.zeros((len(block), keys if parts else 0))
-        whole.score[block], whole.msus[block], whole.smallest[block] = _totals(shared, shown, sets, weights, found)
+        score, (msus, smallest) = np.zeros(len(block)), np.zeros((2, len(block)), np.int64)
+        _totals(shared, shown, sets, weights, score, msus, smallest, found)
+        whole.score[block], whole.msus[block], whole.smallest[block] = score, msus, smallest
         whole.parts[block[:, None], order[: found.shape[1]]] = found
     return whole
 
@@ -117,14 +119,22 @@ def _sets(high: int, largest: int) -> _Sets:
 
 
 @compiled
-def _totals(shared: Words, shown: Ints, sets: _Sets, weights: Floats, parts: Floats) -> tuple[Floats, Ints, Ints]:
-    """Score, number and smallest size of the minimal uniques of each row; what each key adds goes to `parts`.
+def _totals(
+    shared: Words,
+    shown: Ints,
+    sets: _Sets,
+    weights: Floats,
+    score: Floats,
+    msus: Ints,
+    smallest: Ints,
+    parts: Floats,
+) -> None:
+    """Add up score, number and smallest size of the minimal uniques of each row; what each key adds goes to `parts`.
 
     `shared` is overwritten by the sets on which the row is unique.
     """
     rows, words = shared.shape
     largest = len(weights) - 1
-    score, msus, smallest = np.zeros(rows), np.zeros(rows, np.int64), np.zeros(rows, np.int64)
     for row in range(rows):
         # Nobody is unique on no keys at all, not even the only record of a file.
         shared[row, 0] |= np.uint64(1)
@@ -141,7 +151,6 @@ def _totals(shared: Words, shown: Ints, sets: _Sets, weights: Floats, parts: Flo
             minimal = unique & ~_not_minimal(shared[row], word, size, sets)
             if minimal != 0:
                 _add(row, minimal, sets.members[word], size, weights, score, msus, smallest, parts)
-    return score, msus, smallest
 
 
 @compiled
@@ -168,7 +177,8 @@ def _add(
     parts: Floats,
 ) -> None:
     """Add the minimal uniques of a word to the totals of a row."""
-    total = 0.0
+    total, columns = 0.0, parts.shape[1]
+    low_columns = LOW if columns > LOW else columns
     for low in range(1 << LOW):
         if minimal >> np.uint64(low) & np.uint64(1) == 0:
             continue
@@ -179,12 +189,10 @@ def _add(
         msus[row] += 1
         if smallest[row] == 0 or keys < smallest[row]:
             smallest[row] = keys
-        if parts.shape[1] > 0:
-            for key in range(min(LOW, parts.shape[1])):
-                if low >> key & 1:
-                    parts[row, key] += weights[keys]
+        for key in range(low_columns):
+            if low >> key & 1:
+                parts[row, key] += weights[keys]
     score[row] += total
-    if parts.shape[1] > 0:
-        for key in range(LOW, parts.shape[1]):
-            if members >> (key - LOW) & 1:
-                parts[row, key] += total
+    for key in range(LOW, columns):
+        if members >> (key - LOW) & 1:
+            parts[row, key] += total
