@@ -89,6 +89,16 @@ class Repair:
         return given | {"records": self.records, "cells": self.cells}
 
 
+def step_call(step: str, parameters: Mapping[str, Any]) -> str:
+    """How a step is written in Python.
+
+    >>> step_call("drop_records", {"where": "age > 100"})
+    "DropRecords(where='age > 100')"
+    """
+    name = "".join(word.capitalize() for word in step.split("_"))
+    return f"{name}({', '.join(f'{each}={value!r}' for each, value in parameters.items())})"
+
+
 def all_hold(verdicts: Iterable[Verdict]) -> bool:
     """Whether there is at least one verdict on risk and every one of them holds: only then is a file safe.
 

@@ -1,6 +1,7 @@
 """Blanks that stand for not applicable get a code of their own; codes that are merged leave the scenario."""
 
 import polars as pl
+import pytest
 
 import tacita as tc
 
@@ -50,3 +51,23 @@ def test_a_code_that_was_merged_is_not_in_the_scenario_any_more() -> None:
     release = tc.Plan([tc.Recode("job", mapping={9: 2})]).apply(people, who)
     assert release.data.table["job"].to_list() == [1, 2, 2, 2]
     assert release.scenario.not_applicable == {"job": (8,)}
+
+
+JOBS = pl.DataFrame({"job": ["", "1", "2", "2", "1", "", ""] * 10 + ["9"], "sex": ["m", "f"] * 35 + ["m"]})
+ASKED = tc.Scenario(keys=["job", "sex"], not_applicable={"job": [""]}, population_size=900)
+
+
+@pytest.mark.parametrize("blank", ["", None])
+def test_the_empty_text_is_a_blank_like_a_cell_without_a_value(blank: str | None) -> None:
+    """Item 16: the way out that is named did nothing where a blank was an empty text."""
+    people = JOBS.with_columns(pl.col("job").replace({"": blank}))
+    with pytest.raises(
+        tc.TacitaError,
+        match=r"could not bring 1 record to k .*; not suppressed, since a blank there means not applicable: .job.; "
+        r"give blanks a code first, as Recode\('job', mapping=\{'': 'not applicable'\}\)\.$",
+    ):
+        tc.Plan([tc.Suppress(k=3)]).apply(people, ASKED)
+    release = tc.Plan([tc.Recode("job", mapping={"": "not applicable"}), tc.Suppress(k=3)]).apply(people, ASKED)
+    assert release.changes[1].suppressed == {"job": 1}
+    assert release.data.table["job"].to_list() == [job or "not applicable" for job in JOBS["job"][:-1]] + [None]
+    assert release.scenario.not_applicable == {"job": ("not applicable",)}

@@ -16,12 +16,13 @@ import tacita as tc
 from tacita.check import TacitaError
 from tacita.plots.reconstruction import reconstruction_points
 from tacita.risk.release.reconstruction.cells import Files, Protected, members, protected_variables
-from tacita.risk.release.reconstruction.columns import column_leaks, tally
+from tacita.risk.release.reconstruction.columns import column_leaks
 from tacita.risk.release.reconstruction.copies import interval_of
 from tacita.risk.release.reconstruction.households import group_sum, sizes_of_scale
 from tacita.risk.release.reconstruction.housemates import mates_of
 from tacita.risk.release.reconstruction.leak import is_justified, is_trusted, tail
 from tacita.risk.release.reconstruction.order import neighbours_agree, order_leaks
+from tacita.risk.release.reconstruction.tallies import tally
 
 WHO = tc.Scenario(keys=["region"])
 
@@ -87,7 +88,23 @@ def test_the_weight_is_named_with_its_repair() -> None:
     assert leak.repair == "Recode 'w', Remove it, or suppress it in the same records"
     who = tc.Scenario(keys=["region"], weight="w")
     (leak,) = [each for each in tc.risk.reconstruction(original, released, who).leaks if each.columns == ("w",)]
-    assert leak.repair == "round 'w' with RoundWeights(digits=1), or Remove it"
+    # 10 and 25 become 10 and 30, which tell as much.
+    assert leak.repair == "perturb 'w' with WeightNoise(), or Remove it"
+
+
+@pytest.mark.parametrize(("weights", "digits"), [((10.4, 12.1), 1), ((1031.0, 1044.0), 2), ((104.1, 104.4), 3)])
+def test_the_rounding_that_is_named_closes_the_leak(weights: tuple[float, float], digits: int) -> None:
+    north, south = weights
+    original = survey().with_columns(w=pl.Series([north] * 20 + [south] * 20))
+    released = original.with_columns(region=pl.Series([None, *original["region"][1:39], None]))
+    who = tc.Scenario(keys=["region"], weight="w")
+    (leak,) = [each for each in tc.risk.reconstruction(original, released, who).leaks if each.columns == ("w",)]
+    assert leak.repair == f"round 'w' with RoundWeights(digits={digits}, keep_total=False), or Remove it"
+    for fewer, closed in ((digits, True), (digits + 1, False)):
+        step = tc.RoundWeights(digits=fewer, keep_total=False)
+        rounded = tc.Plan([step]).apply(released, who).data
+        leaks = tc.risk.reconstruction(original, rounded, who).leaks
+        assert any("w" in each.columns for each in leaks) is not closed
 
 
 def test_housemates_show_it() -> None:

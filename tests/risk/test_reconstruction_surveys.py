@@ -12,7 +12,8 @@ import slow_reconstruction as slow
 import tacita as tc
 from tacita.data import Data
 from tacita.risk.release.reconstruction.cells import Files, protected_variables
-from tacita.risk.release.reconstruction.columns import joint_key, tally
+from tacita.risk.release.reconstruction.columns import joint_key
+from tacita.risk.release.reconstruction.tallies import tally
 
 
 def eusilc(reference: Any) -> tuple[Data, tc.Scenario, tc.Plan]:

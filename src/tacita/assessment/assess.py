@@ -231,12 +231,31 @@ def profile_of(
         # What is told follows from other columns and stands where cells are missing: no latent model is made for that.
         in_told = context._replace(data=told.data, how={**context.how, "model": "benedetti_franconi"})
         parts += [_key_set_risk(name, key_set, in_told, no_progress) for name, key_set in told.sets.items()]
+    rounding = _rounding_of_weights(context, known_scenario, further)
     not_measured += tuple(_undeclared_units(context, known_scenario))
     cautions += cautions_of_files(context)
     progress(1.0, "done")
     said = tuple(dict.fromkeys(cautions))
     labels = {name: known for name in scenario.keys if (known := data.variable(name).value_labels)}
-    return RiskProfile(scenario, limits, data.record, tuple(parts), household, further, not_measured, said, labels)
+    sets = tuple(parts)
+    return RiskProfile(
+        scenario, limits, data.record, sets, household, further, not_measured, said, labels, weight_rounding=rounding
+    )
+
+
+def _rounding_of_weights(context: Context, known: Scenario, further: Mapping[str, Result]) -> Mapping[str, Any] | None:
+    """What `RoundWeights` needs so that the weight tells no protected key, where it tells some; None if no digits are
+    enough, or the weight tells none."""
+    found, weight = further.get("reconstruction"), context.scenario.weight
+    if context.original is None or weight is None or found is None:
+        return None
+    from tacita.assessment.disclosed_keys import tells_a_key
+
+    if not tells_a_key(found, known, weight):
+        return None
+    from tacita.assessment.telling_weights import enough_rounding
+
+    return enough_rounding(context.data, context.original, replace(known, weight=weight), context.policy)
 
 
 def _key_set_risk(name: str, key_set: KeySet, context: Context, progress: Progress) -> KeySetRisk:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tacita import check
 from tacita.data import Data
 from tacita.policy import Policy
-from tacita.result import WITH_OTHER_COLUMNS, Repair, Result, Verdict
+from tacita.result import WITH_OTHER_COLUMNS, Repair, Result, Verdict, step_call
 from tacita.risk.release.reconstruction.close_columns import close_text
 from tacita.risk.release.reconstruction.copies_in_part import in_part_text
 from tacita.risk.release.reconstruction.finer import FinerColumns
@@ -117,6 +117,13 @@ def disclosing_columns(found: Result | None, scenario: Scenario, keys: Sequence[
     return tuple(dict.fromkeys(columns))
 
 
+def tells_a_key(found: Result, scenario: Scenario, column: str) -> bool:
+    """Whether a column tells some protected key more finely."""
+    return isinstance(found, Reconstruction) and any(
+        column in each.finer.columns for each in _disclosed(found, scenario)
+    )
+
+
 def _column(told: DisclosedKey) -> Any:
     """The class of each record that other columns disclose, as a column; missing where the other key is missing."""
     classes = told.finer.classes
@@ -170,8 +177,17 @@ def _reasons(finer: FinerColumns, weight: str | None, what: str = FINER) -> Iter
         yield f"{check.quoted(identifiers)} {what} it; declare {them} as identifiers or household, or remove {them}"
 
 
-def repair_of_disclosed_keys(found: Result | None, scenario: Scenario, keys: Sequence[str], records: int) -> Repair:
-    """Keys that other columns tell more finely than they are released: those columns are the reason."""
+def repair_of_disclosed_keys(
+    found: Result | None,
+    scenario: Scenario,
+    keys: Sequence[str],
+    records: int,
+    rounding: Mapping[str, Any] | None = None,
+) -> Repair:
+    """Keys that other columns tell more finely than they are released: those columns are the reason.
+
+    `rounding` is what `RoundWeights` must be given so that the weight tells none.
+    """
     telling = disclosing_columns(found, scenario, keys)
     weight = scenario.weight
     columns = [name for name in telling if name not in (weight, ROWS)]
@@ -183,10 +199,16 @@ def repair_of_disclosed_keys(found: Result | None, scenario: Scenario, keys: Seq
             f"Remove([{check.quoted(columns)}]), recode {them} alike, or name {them} among the keys"
         )
     if weight in telling:
-        ways.append(f"the weight {weight!r} tells them: round it further with RoundWeights() or Remove([{weight!r}])")
+        enough = "no rounding to digits is enough, so " if rounding is None else step_call("round_weights", rounding)
+        other = "Remove" if rounding is None else " is enough, or Remove"
+        ways.append(f"the weight {weight!r} tells them: {enough}{other}([{weight!r}])")
     if ROWS in telling:
         ways.append(f"the order of the rows tells them: {REORDER}")
     text = "; ".join(ways) or "recode or remove the columns that tell the keys more finely, as the cautions name them"
-    if len(ways) != 1 or weight in telling:
+    if len(ways) != 1:
         return Repair("", text, records=records)
+    if weight in telling:
+        gone = rounding is None
+        parameters: Mapping[str, Any] = {"variables": [weight]} if rounding is None else rounding
+        return Repair("", text, "remove" if gone else "round_weights", parameters, records)
     return Repair("", text, *(("remove", {"variables": columns}) if columns else ("random_order", {})), records)

@@ -119,6 +119,8 @@ class RiskProfile(Result):
     """What the reader should know."""
     labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict, repr=False)
     """By key the labels of its values, for the table of the riskiest records."""
+    weight_rounding: Mapping[str, Any] | None = None
+    """What `RoundWeights` needs so that the weight tells no key; None where it tells none, or no digits are enough."""
 
     @property
     def size(self) -> int:
@@ -255,8 +257,13 @@ class RiskProfile(Result):
                 from tacita.assessment.disclosed_keys import repair_of_disclosed_keys
 
                 found, unsafe = self.further.get("reconstruction"), max(part.unsafe_by_k, part.unsafe_by_risk)
-                return repair_of_disclosed_keys(found, self.scenario, part.table.keys, unsafe)
+                keys, rounding = part.table.keys, self.weight_rounding
+                return repair_of_disclosed_keys(found, self.scenario, keys, unsafe, rounding)
             return part.repair(kind, self.policy, () if len(self.scenario.sets) == 1 else (part.name,))
+        if kind == "mixed_uniqueness" and kind in self.further:
+            from tacita.assessment.rounding import rounding as enough
+
+            return enough(self.further[kind], self.policy)
         if kind == "household_risk" and self.household is not None:
             return self.household.repair(self.policy)
         result = self.further.get("reconstruction" if kind == "given_back" else kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,6 +29,9 @@ from tacita.cli.arguments import (
 from tacita.cli.assess import given_policy, given_scenario
 from tacita.cli.terminal import complain, names, pieces, progress_bar, say
 
+if TYPE_CHECKING:
+    from tacita.release.plan import Plan
+
 SeedFile = Annotated[
     Path | None, typer.Option(help="File with the seed of an earlier release (internal/seed.txt), to repeat it.")
 ]
@@ -42,8 +45,14 @@ Verbose = Annotated[bool, typer.Option(help="The whole assessment before and aft
 
 def protect_file(
     file: Annotated[Path, typer.Argument(help="The survey file.")],
-    plan: Annotated[Path, typer.Option(help="Plan file (TOML): the steps.")],
     out: Annotated[Path, typer.Option(help="Folder for the release: public/ and internal/.")],
+    plan: Annotated[Path | None, typer.Option(help="Plan file (TOML): the steps.")] = None,
+    step: Annotated[
+        list[str] | None,
+        typer.Option(
+            help='A step as `assess` proposes it, "Suppress(k=3)"; repeat it for more, after those of --plan.'
+        ),
+    ] = None,
     scenario: ScenarioFile = None,
     policy: PolicyFile = None,
     keys: Annotated[
@@ -78,12 +87,11 @@ def protect_file(
     from tacita.data.files import read
     from tacita.engine.source import belongs_on_engine
     from tacita.release.judged import checked_reason
-    from tacita.release.plan import Plan
     from tacita.release.project import protect
     from tacita.release.release import checked_folder, checked_formats
     from tacita.rules import rule_of
 
-    steps = Plan.load(plan)
+    steps = _steps(plan, step)
     named = {"keys": names(keys), "numeric_keys": names(numeric_keys), "sensitive": names(sensitive)}
     sizes = {"weight": weight, "population_size": population_size, "sampling_fraction": sampling_fraction}
     of_whom = {"household": household, "person": person, "identifiers": names(identifiers)}
@@ -102,6 +110,19 @@ def protect_file(
         progress(0.0, "reading")
         done = protect(read(file), who, safe, steps, rules=rules, seed=_seed(seed_file), progress=progress)
     _finish(done, out, kinds, overwrite, reason, verbose=verbose)
+
+
+def _steps(plan: Path | None, written: list[str] | None) -> Plan:
+    """The steps of a plan file, and those that are written on the command line behind them."""
+    from tacita.protect.written_step import written_step
+    from tacita.release.plan import Plan
+
+    if plan is None and not written:
+        raise TacitaError(
+            'no steps are given; name them as `tacita assess` proposes them, as --step "Suppress(k=3)", or a file '
+            "with --plan (`tacita steps` lists what there is)."
+        )
+    return (Plan() if plan is None else Plan.load(plan)).then(*map(written_step, written or ()))
 
 
 def _check_large(formats: tuple[str, ...], rules: tuple[Any, ...]) -> None:

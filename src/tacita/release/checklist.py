@@ -15,8 +15,7 @@ from tacita.measures import measure_names
 from tacita.policy import OWN_FIELDS
 from tacita.random import fit_for_release
 from tacita.release.step_log import shared_rows
-from tacita.result import Result
-from tacita.risk.release.reconstruction.rounded_weights import coarser_weights
+from tacita.result import Result, step_call
 
 if TYPE_CHECKING:
     from tacita.release.release import Release
@@ -141,8 +140,9 @@ def _weights(release: Release) -> Item:
         way = "name the keys that the release has in the scenario"
         return Item("weights", NOT_DONE, f"whether {weight!r} tells protected keys was not measured", way)
     if told:
-        coarser = coarser_weights(weight, release.data.numbers(weight))
-        way = f"{', '.join(dict.fromkeys((coarser, f'perturb {weight!r} with WeightNoise()')))}, or Remove() it"
+        rounding = release.assess().weight_rounding
+        coarser = [] if rounding is None else [f"round {weight!r} with {step_call('round_weights', rounding)}"]
+        way = f"{', '.join([*coarser, f'perturb {weight!r} with WeightNoise()'])}, or Remove() it"
         return Item("weights", NOT_DONE, f"{weight!r} tells the protected {_keys(told)}", way)
     if any(weight in change.cells for change in release.changes) or _verdict_on(release, "weight_disclosure"):
         return Item("weights", DONE, f"{weight!r} was changed or assessed, and tells no protected key")

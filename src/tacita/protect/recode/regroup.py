@@ -18,6 +18,7 @@ from tacita import frame
 from tacita.arrays import Codes, Ints
 from tacita.check import TacitaError
 from tacita.data import Data, Variable
+from tacita.data.variable import compacted
 from tacita.protect.recode.hierarchies.table import as_text
 
 MOST_LABELS = 5
@@ -94,13 +95,18 @@ def column_of(data: Data, name: str) -> Column:
 def with_blanks_as(column: Column, code: Any) -> Column:
     """The same with a code in place of blanks, declared like theirs: they are not applicable, not missing.
 
-    >>> with_blanks_as(Column(np.array([1, 0], dtype=np.uint32), ("a",), ()), "none")[1:]
-    (('a', 'none'), ('none',), None)
+    The empty text is a blank like a cell without a value.
+
+    >>> with_blanks_as(Column(np.array([1, 0, 2], dtype=np.uint32), ("a", ""), ()), "none")
+    Column(codes=array([1, 2, 2], dtype=uint32), values=('a', 'none'), declared=('none',), repeats=None)
     """
-    values = column.values if code in column.values else (*column.values, code)
-    place = np.uint32(values.index(code) + 1)
-    codes = np.where(column.codes == 0, place, column.codes)
-    return Column(codes, values, tuple(dict.fromkeys([*column.declared, code])), column.repeats)
+    codes, values = column.codes, column.values
+    if "" in values:
+        codes, values = compacted(np.where(codes == values.index("") + 1, np.uint32(0), codes), values)
+    values = values if code in values else (*values, code)
+    codes = np.where(codes == 0, np.uint32(values.index(code) + 1), codes)
+    declared = (each for each in column.declared if each != "")
+    return Column(codes, values, tuple(dict.fromkeys([*declared, code])), column.repeats)
 
 
 def text_of(value: Any) -> str:

@@ -69,6 +69,10 @@ class Suppression(NamedTuple):
         return self.needed.any(axis=1) & ~self.violated
 
 
+class OutOfReach(TacitaError):  # noqa: N818
+    """Records that no suppression of the cells that may go makes safe."""
+
+
 def suppress(request: Request, progress: Progress = no_progress) -> Suppression:
     """The cells to suppress so that every record meets every requirement under the missing-value rule.
 
@@ -130,7 +134,7 @@ def _still_unsafe(problem: Problem, shown: Ints, progress: Progress = no_progres
     if goal is not None:
         missed |= above & ~np.isin(goal.household, goal.household[~free])
     if missed.any():
-        raise TacitaError(_failure(problem, int(problem.units.records[missed].sum())))
+        raise OutOfReach(_failure(problem, int(problem.units.records[missed].sum())))
     return below | above
 
 

@@ -157,7 +157,7 @@ class Suppress(CellStep):
         task = task_of(self, file, wanted)
         self._check_ghosts(task, file.data, file.context.scenario)
         progress = rising(file.context.progress)
-        found = suppress(task.request, part(progress, 0.0, 0.5) if self.closed else progress)
+        found = task.suppressed(part(progress, 0.0, 0.5) if self.closed else progress)
         first = cells = self._cells(found, task)
         open_leaks: tuple[str, ...] = ()
         if self.closed and first:

@@ -15,8 +15,10 @@ from tacita.data.visible import visible_categories
 from tacita.keys.source import WEIGHT_BITS, as_float, distinct_keys
 from tacita.keys.table import population_weights, repeated_units
 from tacita.policy import Policy
+from tacita.progress import Progress, no_progress
 from tacita.protect.closing import Cells
 from tacita.protect.step import Context
+from tacita.protect.suppress.local_suppression import OutOfReach, Suppression, suppress
 from tacita.protect.suppress.problem import (
     HouseholdLimit,
     HouseholdVariables,
@@ -55,6 +57,13 @@ class Task(NamedTuple):
     keys: tuple[str, ...]
     request: Request
     remarks: tuple[str, ...]
+
+    def suppressed(self, progress: Progress = no_progress) -> Suppression:
+        """The cells to suppress; where they are not enough and a key may not be suppressed, the error says so."""
+        try:
+            return suppress(self.request, progress)
+        except OutOfReach as error:
+            raise OutOfReach("; ".join((str(error).rstrip("."), *self.remarks)) + ".") from None
 
     def without(self, cells: Cells) -> Request:
         """The request for a file with cells suppressed: nothing else of the task changes with them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
@@ -16,8 +17,11 @@ from tacita.keys.source import distinct_keys
 from tacita.keys.table import repeated_units
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc, Percentage
-from tacita.result import Result
+from tacita.result import Repair, Result, step_call
 from tacita.scenario import Scenario
+
+ROUNDING = 1e-9
+"""A limit that is met up to a rounding error is not taken for met."""
 
 
 class Cells(NamedTuple):
@@ -94,11 +98,60 @@ class Dominance(Result):
     n: int
     k: float
     p: float
+    by: tuple[str, ...] = ()
+    """The variables whose values make the cells."""
+    of_units: bool = False
+    """Whether contributions of several records of a unit were added up."""
+
+    @property
+    def enough(self) -> int:
+        """How many equal contributions at least make a cell safe by both rules, unless more than all are asked for.
+
+        Of m equal ones the n largest have n/m of the total, and all but two of them must be p percent of one.
+        """
+        if not self.k:
+            return len(self.row) + 1
+        return max(2 + math.ceil(self.p / 100), math.ceil(100 * self.n / self.k * (1.0 + ROUNDING)))
+
+    @property
+    def is_unsafe(self) -> Bools:
+        """By cell: whether it violates either rule."""
+        return self.dominated | self.too_precise
+
+    def unsafe_records(self, policy: Any) -> Bools:
+        """By record whether it lies in an unsafe cell."""
+        return (self.row >= 0) & self.is_unsafe[self.row]
+
+    def repair(self, policy: Any) -> Repair:
+        """Averages of the magnitude within unsafe cells, or their records left out where they are too few for one."""
+        records = int(self.unsafe_records(policy).sum())
+        few = int((self.is_unsafe & (self.contributors < self.enough)).sum())
+        cells = check.counted(self.unsafe, "unsafe cell")
+        drop: dict[str, Any] = {"where": {"unsafe": "dominance"}}
+        left_out = f"{step_call('drop_records', drop)} leaves out {check.counted(records, 'record')}"
+        coarser = f"; Recode of {check.quoted(self.by)} makes larger cells" if self.by else ""
+        every = records == len(self.row)
+        if few or self.of_units:
+            why = f", {few:,} of them of fewer than {self.enough} contributors" if few else ""
+            text = f"{cells}{why}: {left_out}{coarser}"
+            return Repair("dominance", text, None if every else "drop_records", {} if every else drop, records)
+        asked = {"variables": [self.variable], "k": self.enough, "strata": list(self.by)}
+        asked |= {"only": {"unsafe": "dominance"}}
+        text = (
+            f"{cells} of {check.counted(records, 'record')}: {step_call('microaggregate', asked)} makes groups of "
+            f"{self.enough} contribute alike and keeps the totals; or {left_out}{coarser}"
+        )
+        return Repair("dominance", text, "microaggregate", asked, records)
+
+    @property
+    def contributors(self) -> Ints:
+        """By cell: how many contribute."""
+        return np.bincount(self.row[self.row >= 0], minlength=len(self.dominated))
 
     @property
     def unsafe(self) -> int:
         """Cells that violate either rule."""
-        return int((self.dominated | self.too_precise).sum())
+        return int(self.is_unsafe.sum())
 
     @property
     def headline(self) -> str:
@@ -130,7 +183,6 @@ class Dominance(Result):
         "unsafe",
         "the number of unsafe cells",
         void="records",
-        moved_by="coarser cells (Recode the variables that make them), or Noise or Microaggregate of the magnitude",
     ),
     missing=own_rule("Missing magnitudes are left out; a missing value of a cell's variable is a category."),
 )
@@ -181,4 +233,6 @@ def dominance(
     figures = {"contributors": found.contributors, "total": found.total, "largest": found.largest[:, 0]}
     rows = frame.table(figures | unsafe_by)
     rows = frame.beside(rows, frame.table(table)) if table else rows
-    return Dominance(variable, rows, np.where(known, row, -1), **unsafe_by, n=n, k=k, p=p)
+    return Dominance(
+        variable, rows, np.where(known, row, -1), **unsafe_by, n=n, k=k, p=p, by=names, of_units=unit is not None
+    )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from tacita import check, frame
-from tacita.arrays import Floats, Ints
+from tacita.arrays import Bools, Floats, Ints
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.data.visible import visible_categories
@@ -34,6 +34,28 @@ def neighbours(groups: Ints, values: Floats, wanted: Ints, centre: Floats, reach
     return count_within(build(points), centre, reach)
 
 
+class Compared(NamedTuple):
+    """Records as they are compared."""
+
+    codes: list[Any]
+    """By categorical key the codes of the records, 0 where missing."""
+    values: Floats
+    """By record and numeric key the number, NaN where missing."""
+    widths: Floats
+    """By numeric key the tolerance."""
+    relative: bool
+    """Whether tolerances are shares of the record's own value."""
+
+    def __repr__(self) -> str:
+        # Never the values: it is part of a result.
+        return f"<Compared: {check.counted(len(self.values), 'record')}>"
+
+    def candidates(self, values: Floats) -> Ints:
+        """By record how many it could be if the numbers were others."""
+        reach = np.abs(values) * self.widths if self.relative else np.broadcast_to(self.widths, values.shape)
+        return _by_pattern(self.codes, values, reach)
+
+
 @dataclass(frozen=True, eq=False)
 class MixedUniqueness(Result):
     """How many records an intruder could not tell from each record, knowing numbers only within a tolerance."""
@@ -50,6 +72,8 @@ class MixedUniqueness(Result):
     """Whether tolerances are shares of the record's own value."""
     not_valid: str = ""
     """Why the figures do not hold for this file; empty if they do."""
+    compared: Compared | None = None
+    """What was compared, to find out what would make more records alike."""
 
     @property
     def least(self) -> int:
@@ -64,6 +88,11 @@ class MixedUniqueness(Result):
     def below(self, k: int) -> int:
         """Records with fewer than k candidates."""
         return int((self.count < check.whole("k", k, 2)).sum())
+
+    def unsafe_records(self, policy: Any) -> Bools | None:
+        """By record whether fewer could be it than the policy asks for."""
+        limited = policy.limit_of("mixed_uniqueness")
+        return None if limited is None else np.asarray(self.count < limited.limit)
 
     @property
     def headline(self) -> str:
@@ -95,7 +124,7 @@ class MixedUniqueness(Result):
         "least",
         "the smallest number of records within the tolerance",
         void=1.0,
-        moved_by="Round or Microaggregate the numeric keys, Recode the categorical ones",
+        moved_by="Round the numeric keys more, TopCode the greatest, or Recode the categorical keys",
     ),
     for_numeric_keys=True,
     missing=own_rule("A record's own missing values widen who it could be, those of others do not help it."),
@@ -131,12 +160,12 @@ def mixed_uniqueness(
     values = np.column_stack(numbers)
     for name, column in zip(scenario.numeric_keys, values.T, strict=True):
         check_sizes(name, column)
-    reach = np.abs(values) * widths if relative else np.broadcast_to(widths, values.shape)
     # Where nothing is not applicable the numbers alone say whether they are missing.
-    count = _by_pattern([*codes, *(kind for kind in kinds if kind.max() > 1)], values, reach)
+    compared = Compared([*codes, *(kind for kind in kinds if kind.max() > 1)], values, widths, relative)
+    count = compared.candidates(values)
     named = dict(zip(scenario.numeric_keys, widths.tolist(), strict=True))
     not_valid = _perturbed(data, scenario) or units_not_counted(repeated_units(data, scenario))
-    return MixedUniqueness(len(data), count, scenario.keys, named, relative, not_valid)
+    return MixedUniqueness(len(data), count, scenario.keys, named, relative, not_valid, compared)
 
 
 def _perturbed(data: Data, scenario: Scenario) -> str:

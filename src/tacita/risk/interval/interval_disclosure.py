@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, NamedTuple
@@ -17,8 +18,15 @@ from tacita.distance.truth import new_records_caution, shared_records
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import AtLeast, Doc, checked_options
 from tacita.progress import Progress, no_progress
-from tacita.result import Result, Table, percent
+from tacita.result import Repair, Result, Table, percent, step_call
 from tacita.scenario import Scenario
+
+MOST_NOISE = 10.0
+"""More than so many standard deviations of noise nobody adds."""
+SURELY = 5.0
+"""So many standard errors beyond what is expected nearly nothing lies."""
+STEPS = 60
+"""Halvings of an interval."""
 
 
 def standard_deviation(values: Floats) -> Floats:
@@ -53,6 +61,23 @@ class IntervalDisclosure(Result):
     """The number of each released record that is in the original."""
     cautions: tuple[str, ...] = ()
     """That some released records are not."""
+    spread: Spread | None = None
+    """Of the released variables what noise that is added to them depends on."""
+
+    def repair(self, policy: Any) -> Repair | None:
+        """So much more noise of every variable that a value is inside as rarely as the limit asks."""
+        limit, options = (limited := policy.limit_of("interval_disclosure")).limit, limited.options
+        amount = None if self.spread is None else noise_needed(self.spread, self.k, limit, len(self.inside))
+        records = int(self.all_inside.sum())
+        who = f"{check.counted(records, 'record')} inside: "
+        weaker = "Microaggregate with a larger k, RankSwap with a wider window or Shuffle move values too"
+        if amount is None or options.get("unit"):
+            why = f"no noise is sure to keep {percent(limit)} with intervals of {2 * self.k:g} standard deviations"
+            return Repair("interval_disclosure", f"{who}{why}; {weaker}", records=records)
+        asked: dict[str, Any] = {"variables": list(self.variables), "amount": amount}
+        asked |= {"keep_zeros": False} if self.spread is not None and self.spread.zeros else {}
+        text = f"{who}{step_call('noise', asked)} leaves at most {percent(limit)} whatever was done before; {weaker}"
+        return Repair("interval_disclosure", text, "noise", asked, records)
 
     @cached_property
     def all_inside(self) -> Bools:
@@ -142,6 +167,61 @@ class IntervalDisclosure(Result):
         }
 
 
+class Spread(NamedTuple):
+    """Of released variables what the effect of noise depends on."""
+
+    deviation: Floats
+    """By variable: the standard deviation."""
+    whole: Bools
+    """By variable: whether it holds whole numbers only, so that noise is rounded."""
+    zeros: bool
+    """Whether any value is 0."""
+
+
+def noise_needed(spread: Spread, k: float, limit: float, n: int) -> float | None:
+    """The least amount of noise, to two digits, with which a share of at most `limit` of n records stays inside all
+    variables, but for a chance of one in a million; None if none does.
+
+    Normal noise of c standard deviations leaves a value inside most often where it was right before:
+    P(|d + c s z| <= h) <= P(|c s z| <= h), with h = k s' and s' the deviation of the noisy variable. It is drawn for
+    each variable by itself.
+
+    >>> noise_needed(Spread(np.array([2.0]), np.array([False]), False), k=0.05, limit=0.1, n=100_000)
+    0.46
+    """
+    from scipy.special import ndtri
+
+    varied = spread.deviation > 0
+    if not varied.any() or n < 2:
+        return None
+    deviation, half = spread.deviation[varied], np.where(spread.whole[varied], 0.5, 0.0)
+    share = _expected_at_most(limit, n)
+    reach = float(ndtri((1.0 + share ** (1.0 / len(deviation))) / 2.0))
+
+    def enough(amount: float) -> bool:
+        larger = 1.0 + amount**2 * (1.0 + SURELY * math.sqrt(2.0 / n)) + 2.0 * amount * SURELY / math.sqrt(n)
+        return bool(((k * math.sqrt(larger) + half / deviation) / amount <= reach).all())
+
+    if not enough(MOST_NOISE):
+        return None
+    low, high = 0.0, MOST_NOISE
+    for _ in range(STEPS):
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    digit = 10.0 ** (math.floor(math.log10(high)) - 1)
+    return min(MOST_NOISE, float(f"{math.ceil(high / digit) * digit:.2g}"))
+
+
+def _expected_at_most(limit: float, n: int) -> float:
+    """The share to expect so that the share of n records is at most the limit."""
+    low, high = 0.0, limit
+    for _ in range(STEPS):
+        middle = (low + high) / 2.0
+        fits = middle + SURELY * math.sqrt(middle * (1.0 - middle) / n) <= limit
+        low, high = (middle, high) if fits else (low, middle)
+    return low
+
+
 def inside_shares(inside: Bools, shown: Bools) -> Floats:
     """By variable: the share inside, of the records that show both values; NaN if none does."""
     count = shown.sum(axis=0)
@@ -161,7 +241,6 @@ def share_text(share: float) -> str:
         "share_all",
         "the share of records with every value inside",
         void=1.0,
-        moved_by="more Noise, Microaggregate with a larger k, RankSwap with a wider window, or Shuffle",
     ),
     for_numeric_keys=True,
     missing=own_rule("A missing value is never inside; the greatest possible share is given beside."),
@@ -199,8 +278,11 @@ def interval_disclosure(
     names = numeric_keys("interval_disclosure", scenario, keys)
     progress(0.0, "comparing values")
     x, y, record, cautions = pairs_of_values(original, released, names, unit)
-    inside = within(x, y, width * standard_deviation(y))
-    return IntervalDisclosure(names, width, inside, np.isnan(x) | np.isnan(y), record, cautions)
+    deviation = standard_deviation(y)
+    whole = np.array([bool((column[~np.isnan(column)] % 1.0 == 0).all()) for column in y.T])
+    spread = Spread(deviation, whole, bool((y == 0).any()))
+    inside = within(x, y, width * deviation)
+    return IntervalDisclosure(names, width, inside, np.isnan(x) | np.isnan(y), record, cautions, spread)
 
 
 class Pairs(NamedTuple):

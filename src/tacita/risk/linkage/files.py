@@ -84,9 +84,15 @@ class Files(NamedTuple):
             "clear": self.in_rows(clear),
             "correct": None if self.own is None else self.in_rows(correct),
             "own": self.own,
+            "numbers": tuple(name for name in self.names if self._measured(name)),
             "partners": None if self.own is None else self.in_rows(self._partners()),
             "new": 0 if self.own is None or self.external else int((self.own < 0).sum()),
         }
+
+    def _measured(self, name: str) -> bool:
+        """Whether the released file has a variable as measured numbers, of which there are averages."""
+        known = self.released.variable(name)
+        return self.released.scale(name) == "numeric" and not (known.missing or known.not_applicable)
 
     def _partners(self) -> Ints:
         """By position in the ordered released file: how many records of the original are the same unit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,7 +13,7 @@ from tacita import check, frame
 from tacita.arrays import Bools, Floats, Ints
 from tacita.distance.truth import new_records_caution
 from tacita.measures import at_most
-from tacita.result import Result, Verdict, number, percent
+from tacita.result import Repair, Result, Verdict, number, percent, step_call
 
 LINKED = at_most(
     "linked_rightly",
@@ -24,6 +25,22 @@ LINKED = at_most(
 """What a policy limits of every attack: of the file, or with `of = "record"` of the record found most surely."""
 CERTAIN = 1e-9
 """A probability so near to 1 is 1."""
+
+
+def alike_needed(most: float, records: int, missing: int) -> int | None:
+    """How many records must be alike so that at most so many are linked rightly; None where no number is enough.
+
+    Of complete records alike at most one is linked rightly; those with missing values may be alike to nobody.
+
+    >>> alike_needed(5.5, 100, 0), alike_needed(5.0, 100, 2), alike_needed(5.0, 100, 5)
+    (20, 33, None)
+    """
+    complete, left = records - missing, most * (1.0 - CERTAIN) - missing
+    if left < 1.0:
+        # One group of all: of it one record may be linked rightly.
+        return None
+    k = max(2, math.floor(complete / (math.floor(left) + 1)) + 1)
+    return k if k <= complete else None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,6 +71,8 @@ class Linkage(Result):
     `person` repeats over records."""
     missing: int
     """Released records with a missing value in the variables."""
+    numbers: tuple[str, ...] = ()
+    """Those of the variables that are measured numbers."""
     new: int = 0
     """Released records that are not in the original file, and so are nobody there; none of an intruder's own file."""
 
@@ -121,6 +140,27 @@ class Linkage(Result):
             why = why.replace(LINKED.words, "the greatest probability that a record is linked rightly")
         are = "is" if certain == 1 else "are"
         return f"{why}; {check.counted(certain, 'record')} {are} linked rightly for certain" if certain else why
+
+    def repair(self, policy: Any) -> Repair | None:
+        """Groups of released records that are alike: of each at most one is linked rightly."""
+        name = self.measure.name if self.measure is not None else ""
+        limit, options = (limited := policy.limit_of(name)).limit, limited.options
+        if options.get("of") == "record" or self.partners is None or bool((self.partners > 1).any()):
+            return super().repair(policy)
+        k = alike_needed(limit * (len(self.record) - self.new), len(self.record), self.missing)
+        if k is None or not self.numbers:
+            return super().repair(policy)
+        records = round(self.expected_correct)
+        others = [each for each in self.variables if each not in self.numbers]
+        asked: dict[str, Any] = {"variables": list(self.numbers), "k": k} | ({"strata": others} if others else {})
+        text = (
+            f"{check.counted(records, 'record')} linked rightly: of released records that are alike at most one is, so "
+            f"{step_call('microaggregate', asked)} leaves at most {percent(limit)}"
+        )
+        if others:
+            text += f", where every combination of {check.quoted(others)} has {k} records; else Recode them first"
+            return Repair(name, text, records=records)
+        return Repair(name, f"{text}; Noise or RankSwap lower it too", "microaggregate", asked, records)
 
     @property
     def guessed(self) -> float:

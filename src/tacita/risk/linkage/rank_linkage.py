@@ -22,7 +22,7 @@ from tacita.distance.truth import new_records_caution, same_unit
 from tacita.keys.source import distinct_keys
 from tacita.measures import at_most, measure, own_rule
 from tacita.parameters import COLUMN, AtLeast, Doc
-from tacita.result import Percent, Result, Table, number, percent
+from tacita.result import Percent, Repair, Result, Table, number, percent, step_call
 from tacita.risk.confidentiality_plot.ranks import TOP
 from tacita.scenario import Scenario
 
@@ -100,6 +100,10 @@ class RankLinkage(Result):
     """Records without a size in either file, which are not linked."""
     new: int
     """Released records that are not in the intruder's file."""
+    by: tuple[str, ...] = ()
+    """The variables that make the strata."""
+    smallest: int = 0
+    """Released records with a size in the smallest stratum that has any."""
 
     @property
     def expected_correct(self) -> float:
@@ -126,6 +130,21 @@ class RankLinkage(Result):
         """Right links of an intruder who puts the units of each stratum in an order drawn at random."""
         counts = np.bincount(self.stratum, minlength=len(self.labels))
         return math.fsum(counts / np.maximum(self.linked, 1))
+
+    def repair(self, policy: Any) -> Repair | None:
+        """Groups of units of one size: who of m has which rank is told with probability 1/m."""
+        limit = policy.limit_of("rank_linkage").limit
+        k = math.ceil((1.0 + 1e-9) / limit) if limit > 0 else self.smallest + 1
+        right = f"{number(self.expected_largest)} of the {self.largest} largest linked rightly: "
+        ways = "Noise or RankSwap of it, or TopCode for the largest"
+        if k > self.smallest:
+            why = f"the smallest stratum has {self.smallest:,}" if self.by else f"the file has {self.smallest:,}"
+            text = f"{right}{k:,} units would have to be of the same {self.size!r}, and {why}; try {ways}"
+            return Repair("rank_linkage", text if limit > 0 else f"{right}{ways}, or Remove of it")
+        asked: dict[str, Any] = {"variables": [self.size], "k": k, "method": "optimal"}
+        asked |= {"strata": list(self.by)} if self.by else {}
+        text = f"{right}{step_call('microaggregate', asked)} leaves at most {percent(limit)}; {ways} lower it too"
+        return Repair("rank_linkage", text, "microaggregate", asked)
 
     @property
     def headline(self) -> str:
@@ -193,7 +212,6 @@ class RankLinkage(Result):
         "share_largest",
         "the share of the largest units linked rightly by rank",
         void=1.0,
-        moved_by="RankSwap, Noise or Microaggregate of the size variable, or TopCode for the largest",
     ),
     missing=own_rule("A record without a size in either file has no rank there, and is not linked."),
 )
@@ -260,6 +278,8 @@ def rank_linkage(
         largest_linked=np.minimum(made, largest),
         without_size=int((np.isnan(x[mine]) | np.isnan(y[theirs])).sum()),
         new=len(second) - len(theirs),
+        by=by,
+        smallest=min((each for each in np.bincount(stratum_y[~np.isnan(y)]).tolist() if each), default=0),
     )
 
 

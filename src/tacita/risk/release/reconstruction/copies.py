@@ -16,6 +16,7 @@ from tacita.arrays import Bools, Ints
 from tacita.repeats import counts, distinct, how_many, mean, some
 from tacita.risk.release.reconstruction.cells import Files, Protected, released_as
 from tacita.risk.release.reconstruction.leak import HIT_RATE, LEVEL, Leak, is_justified, leak, tail_of_one
+from tacita.risk.release.reconstruction.order import is_identifier, looks_issued
 from tacita.risk.release.reconstruction.values import plain_text, plain_value
 from tacita.risk.release.reconstruction.views import View, views_of
 
@@ -27,7 +28,9 @@ SCREENED = 200
 LIKELY = 0.7
 """Of these, the share that must be told right for a copy in part to be looked at further."""
 LEAST_SHOWN = 10
-"""Rows that show both a value and its copy, from which on most of them must agree."""
+"""Rows that show both a value and its copy, from which on they must agree more often than by chance."""
+AGREE = 0.4
+"""How far from chance to certainty they must agree at least."""
 BEYOND_CHANCE = 0.8
 """Of what another value of the class would get wrong, the share that a copy in part gets right."""
 MOST_VALUES = 20_000
@@ -85,7 +88,10 @@ def _copy_leak(files: Files, protected: Protected, view: View, released: Ints, t
             return None
     repair = f"protect {view.column!r} as {protected.name!r} is, or remove it"
     if view.codes is not None:
-        repair = f"give new identifiers in place of {view.column!r}"
+        issued = is_identifier(files, view.column) and looks_issued(files, view.column)
+        repair = (
+            f"give new identifiers in place of {view.column!r}" if issued else f"coarsen {view.column!r} or remove it"
+        )
     return leak(protected, "copy", view.names, words, repair, covered, right)
 
 
@@ -126,9 +132,16 @@ def _is_copy(protected: Protected, guess: Ints, covered: Bools, right: Bools) ->
 
 
 def _is_contradicted(guess: Ints, shown: Ints) -> bool:
-    """Whether most rows that show the original show another value than the copy: then nobody takes it for one."""
-    covered = guess > 0
-    return int(covered.sum()) >= LEAST_SHOWN and float((guess == shown)[covered].mean()) < 0.5
+    """Whether rows that show the original agree with the copy hardly more often than by chance: then it is none.
+
+    Two columns of yes and no agree in half of the rows and more, whatever they are about.
+    """
+    told, true = guess[guess > 0], shown[guess > 0]
+    if len(told) < LEAST_SHOWN:
+        return False
+    sizes = int(max(told.max(), true.max())) + 1
+    chance = float((np.bincount(told, minlength=sizes) / len(told)) @ (np.bincount(true, minlength=sizes) / len(told)))
+    return float((told == true).mean()) < chance + AGREE * (1 - chance)
 
 
 def _is_copy_in_part(protected: Protected, guess: Ints, covered: Bools, right: Bools, tried: int) -> bool:

@@ -19,12 +19,12 @@ from tacita.arrays import Ints
 from tacita.random import Draws
 from tacita.repeats import counts, some
 from tacita.risk.release.reconstruction.cells import Files, Protected
-from tacita.risk.release.reconstruction.columns import tally
 from tacita.risk.release.reconstruction.disclosed_classes import paired, refined
 from tacita.risk.release.reconstruction.disclosing_sets import disclosing_sets
 from tacita.risk.release.reconstruction.leak import HIT_RATE, is_trusted
 from tacita.risk.release.reconstruction.merged import Merged, all_merged, merged_values, still_merged
 from tacita.risk.release.reconstruction.order import ROWS, is_identifier
+from tacita.risk.release.reconstruction.tallies import tally
 from tacita.risk.release.reconstruction.ways import disclosed_by_ways
 
 MOST_NAMED = 5

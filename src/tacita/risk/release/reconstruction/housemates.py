@@ -14,8 +14,8 @@ import numpy as np
 
 from tacita.arrays import Bools, Ints
 from tacita.risk.release.reconstruction.cells import Files, Protected
-from tacita.risk.release.reconstruction.columns import Guesses, guesses, places_of, tally, tally_of_groups
 from tacita.risk.release.reconstruction.leak import Leak, judged_codes, leak
+from tacita.risk.release.reconstruction.tallies import Guesses, guesses, places_of, tally, tally_of_groups
 
 
 def mates_of(household: Ints, value: Ints) -> Ints:

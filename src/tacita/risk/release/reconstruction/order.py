@@ -25,6 +25,8 @@ REORDER = "put the records into random order with RandomOrder()"
 """What repairs what the order of the rows tells."""
 SAME_ORDER = 0.99
 """A rank correlation from here on means that rows or an identifier follow a protected variable."""
+RAREST_QUARTER, FULLEST_QUARTER = 0.05, 0.5
+"""Shares of the records between which each quarter of the range of issued numbers has."""
 RANKED = 100_000
 """Records that a rank correlation is taken of, at most."""
 
@@ -117,7 +119,7 @@ def _is_fraction(files: Files, name: str) -> bool:
 
 
 def _kept_identifier(files: Files, name: str) -> bool:
-    named = name == files.household or (is_identifier(files, name) and len(files) > 20 and _looks_issued(files, name))
+    named = name == files.household or (is_identifier(files, name) and len(files) > 20 and looks_issued(files, name))
     if not named or name not in files.original.columns:
         return False
     from tacita import frame
@@ -125,7 +127,7 @@ def _kept_identifier(files: Files, name: str) -> bool:
     return not bool(frame.different(files.original.table[name], files.released.table[name]).any())
 
 
-def _looks_issued(files: Files, name: str) -> bool:
+def looks_issued(files: Files, name: str) -> bool:
     """Whether values are texts, or whole numbers that come one after the other: measured ones lie apart."""
     numbers = files.numbers(name)
     if numbers is None:
@@ -135,6 +137,10 @@ def _looks_issued(files: Files, name: str) -> bool:
     if different == len(there) or not len(there):
         return different == len(there)
     span = there.max() - there.min()
+    # Numbers are issued evenly; what is measured or counted has a centre and tails.
+    quarters = np.histogram(there, bins=4)[0] / len(there)
+    if quarters.min() < RAREST_QUARTER or quarters.max() > FULLEST_QUARTER:
+        return False
     # Months and counts begin with 0; what is issued does where all numbers are used.
     return bool(different > span / 10) and (0.0 not in there or different == span + 1)
 

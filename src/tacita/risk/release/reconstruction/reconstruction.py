@@ -341,7 +341,7 @@ def reconstruction(
         found += learner_leaks(files, chosen, remaining)
     found += leaks_apart(files, chosen, part(progress, 0.9, 0.93))
     found += (of_sample := leaks_of_sample(files, chosen, threes, part(progress, 0.93, 0.97))).leaks
-    progress(0.97, "counting cells")
+    found = _more_than_keys(found, chosen, scenario)
     told = tuple(totals(files, each, found) for each in chosen)
     found.sort(key=lambda each: (-each.right, len(each.columns)))
     progress(0.98, "finer classes")
@@ -368,6 +368,17 @@ def reconstruction(
         repeats=released.repeats,
         not_tried=of_sample.not_tried,
     )
+
+
+def _more_than_keys(found: list[Leak], variables: Sequence[Protected], scenario: Scenario) -> list[Leak]:
+    """The leaks without those of removed variables that the scenario gives no part to and that keys
+    alone tell: whoever knows the keys of somebody needs no file for what follows from them."""
+    named = {*scenario.all_keys, *scenario.numeric_keys, *scenario.sensitive, *scenario.identifiers, *scenario.strata}
+    named |= {*filter(None, (scenario.weight, scenario.household, scenario.person)), *scenario.household_variables}
+    unnamed, keys = {each.name for each in variables if each.removed} - named, {*scenario.all_keys}
+    return [
+        each for each in found if each.variable not in unnamed or not each.columns or not keys.issuperset(each.columns)
+    ]
 
 
 def _finer_by_other(

@@ -1,29 +1,23 @@
-"""Which rounding of weights changes them: rounded to whole numbers, weights that are whole stay what they are."""
+"""Weights that are rounded to fewer and fewer digits, to try from which on they tell nothing."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tacita.arrays import Floats
+from tacita.arrays import Floats, Ints
+
+DIGITS = (3, 2, 1)
+"""Significant digits that weights are rounded to, from the finest."""
 
 
-def coarser_weights(name: str, weights: Floats | None) -> str:
-    """What to do with weights that tell something, short of removing them: the next rounding that changes them.
+def classes_of_rounded(weights: Floats, digits: int) -> Ints:
+    """Numbers from 1 for weights that agree when rounded to so many significant digits, 0 where there is none.
 
-    >>> coarser_weights("w", np.array([104.25, 98.5])), coarser_weights("w", np.array([104.0, 98.0]))
-    ("round 'w' with RoundWeights()", "round 'w' with RoundWeights(digits=1)")
-    >>> coarser_weights("w", np.array([100.0, 90.0]))
-    "perturb 'w' with WeightNoise()"
+    >>> classes_of_rounded(np.array([104.0, 98.0, 111.0, np.nan]), 1).tolist()
+    [1, 1, 1, 0]
     """
-    known = np.zeros(0) if weights is None else weights[np.isfinite(weights) & (weights > 0)]
-    if bool((known != np.rint(known)).any()) or not len(known):
-        return f"round {name!r} with RoundWeights()"
-    if _has_several_digits(known):
-        return f"round {name!r} with RoundWeights(digits=1)"
-    return f"perturb {name!r} with WeightNoise()"
-
-
-def _has_several_digits(weights: Floats) -> bool:
-    """Whether some whole weight has more than one digit that is not a zero behind the first."""
-    power = 10.0 ** np.floor(np.log10(weights))
-    return bool((np.rint(weights / power) * power != weights).any())
+    known = np.isfinite(weights) & (weights > 0)
+    unit = 10.0 ** (np.floor(np.log10(weights[known])) - digits + 1)
+    classes = np.zeros(len(weights), dtype=np.int64)
+    classes[known] = 1 + np.unique(np.floor(weights[known] / unit + 0.5) * unit, return_inverse=True)[1]
+    return classes

@@ -14,8 +14,8 @@ from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.repeats import counts, how_many, total
 from tacita.risk.release.reconstruction.cells import joint_codes
-from tacita.risk.release.reconstruction.columns import tally
 from tacita.risk.release.reconstruction.leak import LEVEL, tail
+from tacita.risk.release.reconstruction.tallies import tally
 
 LEAST_ROWS = 10
 """Rows from which on a table can be seen to be in another order."""
