@@ -354,6 +354,19 @@ def in_identifier() -> Planted:
     return Planted(original, original.drop("code"), "code", "copy", ("id",))
 
 
+def decimals() -> Planted:
+    """The age stands behind the point of an amount."""
+    original = bare("sex", "noise", "age", "rent").with_columns(rent=pl.col("rent").floor() + pl.col("age") / 100)
+    return Planted(original, original.with_columns(pl.col("age") // 20 * 20), "age", "copy", ("rent",))
+
+
+def before_the_point() -> Planted:
+    """The household's number is gone, but persons are numbered 1001.01, 1001.02."""
+    within = pl.int_range(1, pl.len() + 1).over("hid")
+    original = bare("hid", "sex", "noise").with_columns(pid=(pl.col("hid") + within / 100).round(2))
+    return Planted(original, original.drop("hid"), "hid", "copy", ("pid",))
+
+
 def in_person_number() -> Planted:
     """The household's number is gone, but each person's number begins with it."""
     original = bare("hid", "sex", "noise").with_columns(
@@ -507,6 +520,8 @@ LEAKS: dict[str, Callable[[], Planted]] = {
     "copy of a masked column": lambda: copy("region", removed=False),
     "code in an identifier": in_identifier,
     "household in a person's number": in_person_number,
+    "age in the decimals": decimals,
+    "household before the point": before_the_point,
     "finer classes": finer,
     "longer code": longer_code,
     "codes of finer classes": finer_codes,

@@ -21,6 +21,10 @@ SHORTEST = 3
 SEPARATORS = "-_/.: "
 INSIDE, LONGEST_ISSUED = (2, 4), 24
 """Characters that are looked at inside numbers of one length up to the longest that are issued: years, areas."""
+DECIMALS, MOST_BEFORE = 4, 1e10
+"""Decimals of a number that may be a code, and the number below which they are read: others are measured."""
+MOST_NUMBERED = 50
+"""Different decimals with which they may number what stands before the point, as the members of a household."""
 MOST_NUMBERS = 3
 """Numbers of a text that are looked at."""
 NUMBER = re.compile(r"\d+")
@@ -51,12 +55,9 @@ def _views_of(files: Files, name: str) -> Iterator[View]:
     different = files.distinct(name)
     if different < max(LEAST_DIFFERENT, files.size // 50) or _numbered(files.values(name)):
         return
-    texts = _texts(files.values(name))
-    if texts is None:
-        return
-    codes = files.codes(name)
+    texts, codes = _texts(files.values(name)), files.codes(name)
     assert codes is not None
-    for words, parts in _parts(texts):
+    for words, parts in _parts(texts) if texts is not None else _around_the_point(files.values(name)):
         there, inverse = np.unique(parts, return_inverse=True)
         if 2 <= len(there) < different:
             of_code = np.concatenate([[len(there)], inverse])
@@ -69,10 +70,32 @@ def _numbered(values: tuple[Any, ...]) -> bool:
 
 
 def _texts(values: tuple[Any, ...]) -> Any:
-    """Values as an array of texts; None for fractions and dates, which are no identifiers."""
+    """Values as an array of texts; None for fractions, of which the parts are looked at, and dates."""
     if all((isinstance(value, float) and value.is_integer()) or isinstance(value, int | str) for value in values):
         return np.array([plain_text(value) for value in values], dtype=np.str_)
     return None
+
+
+def _around_the_point(values: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
+    """What stands before and behind the point of numbers with a few decimals: 1001.02, the second of a household.
+
+    >>> [(words, parts.tolist()) for words, parts in _around_the_point((7.02, 7.1, 8.5, 8.0))]
+    [('what stands before the point', ['7', '7', '8', '8']), ('the decimals', ['02', '10', '50', '00'])]
+    """
+    if not all(isinstance(value, int | float) and 0 <= value < MOST_BEFORE for value in values):
+        return
+    numbers = np.array(values, dtype=np.float64)
+    for digits in range(1, DECIMALS + 1):
+        shifted = np.rint(numbers * 10.0**digits)
+        if np.allclose(shifted / 10.0**digits, numbers, rtol=1e-12, atol=0.0):
+            break
+    else:
+        return
+    before, behind = np.divmod(shifted.astype(np.int64), 10**digits)
+    decimals, place = np.unique(behind, return_inverse=True)
+    if len(decimals) <= MOST_NUMBERED:
+        yield "what stands before the point", before.astype(np.str_)
+    yield "the decimals", np.array([f"{value:0{digits}d}" for value in decimals.tolist()], dtype=np.str_)[place]
 
 
 def _parts(texts: Any) -> Iterator[tuple[str, Any]]:
