@@ -56,13 +56,14 @@ def test_this_system_says_what_the_process_holds() -> None:
 
 def test_the_engine_holds_half_of_the_budget_or_what_is_left_of_it(tmp_path: Path, held: list[int]) -> None:
     people(50).write_parquet(tmp_path / "a.parquet")
-    with tc.LargeData.of(tmp_path / "a.parquet", memory="2GB") as large:
+    with tc.LargeData.of(tmp_path / "a.parquet", memory="4GB") as large:
         assert large.size == 50
-        assert limit_of(large) == pytest.approx(1e9, rel=0.01)
-        held[0] = LIBRARIES + 1_000_000_000
+        assert limit_of(large) == pytest.approx(2e9, rel=0.05)  # shown as 1.8 GiB
+        held[0] = LIBRARIES + 2_500_000_000
         assert large.different["sex"] == 2
-        assert limit_of(large) == pytest.approx(0.9 * (1e9 - LIBRARIES), rel=0.01)
-        assert large.room == 1e9 - LIBRARIES - 120e6
+        left = 4e9 - LIBRARIES - 2.5e9
+        assert limit_of(large) == pytest.approx(0.6 * left, rel=0.01)
+        assert large.room == left - 120e6
         assert limit_of(large) == pytest.approx(60e6, rel=0.01)  # until the next query
 
 

@@ -23,6 +23,8 @@ NO_NETWORK = {"autoinstall_known_extensions": False, "autoload_known_extensions"
 """An extension that is missing is an error: DuckDB would ask a server for it."""
 ENGINE_SHARE = 0.5
 """Of the memory budget at most; the rest is for the key table and the measures."""
+WORKING_SHARE = 0.6
+"""Of what is left of the budget: what is read of its answers, and what it does not count itself, need the rest."""
 LEAST_ENGINE = 120_000_000
 """Less is not enough to sort and group on disk."""
 RESTING = 60_000_000
@@ -113,7 +115,7 @@ class DuckDB:
     def _at_work(self) -> None:
         """Let the engine hold what is left of the budget."""
         if not self.shared:
-            left = min(self.memory * ENGINE_SHARE, 0.9 * self.room.left(self._held()))
+            left = min(self.memory * ENGINE_SHARE, WORKING_SHARE * self.room.left(self._held()))
             self._limit(max(int(left), LEAST_ENGINE))
 
     def read(self, files: Sequence[Path], record: str) -> Any:
