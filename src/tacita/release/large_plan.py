@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 from tacita import check
-from tacita.assessment.on_engine import PLAIN
 from tacita.check import TacitaError
 from tacita.data import Data
 from tacita.data.large_data import LargeData
@@ -79,7 +78,7 @@ def apply_on_engine(
         names = list(dict.fromkeys([*names, who.weight]))
     check_steps(plan.steps)
     rows = rows_of(large, names, who, _apart(plan.steps, large, who, policy, names), show)
-    known = restricted(replace(who, model=PLAIN), rows.data.columns)
+    known = restricted(who, rows.data.columns)
     assert known is not None
     work = _Work(large, who, rows, start(rows.data, known, policy, seed))
     for step in plan.steps:

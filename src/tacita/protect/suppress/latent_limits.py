@@ -44,6 +44,8 @@ class Refitted(NamedTuple):
     """Expected re-identifications."""
     expected_before: float
     """The same by the model as it was before."""
+    unsafe: int
+    """How many records are above the limit."""
 
     @classmethod
     def of(cls, data: Data, scenario: Scenario, keys: tuple[str, ...], kept: Floats, limit: float) -> Refitted:
@@ -53,14 +55,15 @@ class Refitted(NamedTuple):
         before = kept * plain.risk
         multiple = risk.table.per_record(risk.base / plain.base)
         above = risk.risk > limit * (1 + CLOSE)
-        return cls(multiple, above, float(risk.risk.sum()), float(np.minimum(before, 1.0).sum()))
+        # Rows can stand for many records each.
+        times = 1 if data.condensed is None else data.condensed.records
+        expected, earlier = (float((each * times).sum()) for each in (risk.risk, np.minimum(before, 1.0)))
+        return cls(multiple, above, expected, earlier, int((above * times).sum()))
 
     def remark(self, name: str, limit: float) -> str:
         """Both figures, and who is above the limit."""
-        above = int(self.above.sum())
-        left = (
-            f"{check.counted(above, 'record')} above {limit:g} by it" if above else f"no record above {limit:g} by it"
-        )
+        above = check.counted(self.unsafe, "record") if self.unsafe else "no record"
+        left = f"{above} above {limit:g} by it"
         return (
             f"key set {name!r}: {number(self.expected_before)} expected re-identifications by the latent model of the "
             f"file before suppression, {number(self.expected)} by that of what is left; {left}"
