@@ -121,3 +121,11 @@ def test_counts_are_no_identifiers() -> None:
     found = tc.risk.reconstruction(table, table.with_columns(sex=None), tc.Scenario(keys=["sex"]))
     (said,) = [each for each in found.cautions if "identifiers are those" in each]
     assert "('home')" in said
+
+
+def test_a_release_without_the_weight_is_refused_in_one_sentence() -> None:
+    """Total risk of a file without the scenario's weight ended in an error of the frame library."""
+    before = pl.DataFrame({"x": [1, 2], "y": ["a", "b"], "w": [1, 1]})
+    who = tc.Scenario(keys=["x", "y"], weight="w")
+    with pytest.raises(tc.TacitaError, match="weight of the released file"):
+        tc.risk.total_risk(before, before.drop("w"), who, register=before, unit="x")

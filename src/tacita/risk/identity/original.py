@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tacita import frame
+from tacita import check, frame
 from tacita.arrays import Ints
 from tacita.data import Data
 from tacita.data.stands_for import OriginalWeights
@@ -39,6 +39,7 @@ def with_original_weights(data: Data, original: Data, scenario: Scenario, rows: 
         return data
     if name not in original.columns:
         return data.with_perturbed([name])
+    check.columns_exist("weight of the released file", [name], data.columns)
     released, weights = data.numbers(name), original.numbers(name)
     if rows is None:
         from tacita.risk.identity.weight_pairing import same_weights
