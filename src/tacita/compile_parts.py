@@ -7,11 +7,14 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import numba
 from numba.core import codegen, compiler
 from numba.core.compiler_lock import global_compiler_lock
 
 Compiler: Any = compiler.Compiler
 Library: Any = codegen.JITCodeLibrary
+TRIED = (0, 68)
+"""The last version of Numba whose libraries of code are known to wait for their callers."""
 
 
 class Part(Compiler):  # type: ignore[misc]
@@ -47,6 +50,15 @@ class PartLibrary(Library):  # type: ignore[misc]
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
         self._finalized = True
+
+
+def compiler_of_parts(version: tuple[int, int] = numba.version_info[:2]) -> Any:
+    """What compiles the functions that only compiled ones call: Numba's own compiler in versions nobody has tried.
+
+    >>> compiler_of_parts((0, 68)) is Part, compiler_of_parts((0, 99)) is Part
+    (True, False)
+    """
+    return Part if version <= TRIED else Compiler
 
 
 class NoEnvironment:

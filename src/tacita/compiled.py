@@ -26,7 +26,8 @@ def compiled(function: F) -> F:
     entry = numba.njit(nogil=True, no_cfunc_wrapper=True)(function)
     # Calls from other compiled functions go to a second compilation, without the code that takes arguments of Python
     # apart: that code takes up to half the time of compiling.
-    part = numba.njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, pipeline_class=parts.Part)(function)
+    bare = {"no_cpython_wrapper": True, "pipeline_class": parts.compiler_of_parts()}
+    part = numba.njit(nogil=True, no_cfunc_wrapper=True, **bare)(function)
     entry.get_call_template, entry.get_overload = part.get_call_template, part.get_overload
     entry.compile, part.compile = parts.undisturbed(entry.compile), parts.undisturbed(part.compile)
     kept = cache_of(function)
