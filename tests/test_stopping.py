@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import tacita
-from tacita import threads
+from tacita import leftovers, stopping, threads
 from tacita.cli.terminal import shown
+from tacita.data import atomic
 from tacita.risk.population.latent import classes
 
 Run = Callable[..., tuple[int, str, str]]
@@ -182,3 +183,23 @@ def test_a_fit_ends_where_it_is_halted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(classes, "halt_if_asked", halt)
     with pytest.raises(threads.Halted):
         classes.fitted(classes.one_class(layout), np.zeros((1, 2), dtype=np.int32), np.ones(1))
+
+
+def test_a_stop_between_opening_and_writing_leaves_nothing_hidden(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A signal as a file was opened came before the block that removes it: the hidden file was left behind."""
+    opened, old = [atomic.new_file(tmp_path / "out.csv"), atomic.new_folder(tmp_path / "out")], tmp_path / "replaced"
+
+    def run() -> None:
+        for each in opened:
+            each.__enter__()
+        old.mkdir()
+        (old / "file").touch()
+        old.rename(leftovers.hidden_old(old))
+        raise stopping.Stopped(signal.SIGTERM)
+
+    with pytest.raises(SystemExit):
+        stopping.run_stoppable(run)
+    assert capsys.readouterr().err == WORDS
+    assert [each.name for each in tmp_path.iterdir()] == ["replaced"] and (old / "file").exists()

@@ -21,8 +21,8 @@ NAME = re.compile(
     r"\.tacita-(?P<host>[0-9a-f]{8})-(?P<process>\d+)-[0-9a-f]{16}(?:-(?P<target>[0-9a-f]{8})\.old|\.part)"
 )
 
-_names_in_use: set[str] = set()
-"""Hidden names that this process is using: another process may have had the same number before."""
+_names_in_use: dict[str, Path] = {}
+"""Hidden names that this process is using, with their targets: another may have had the same number before."""
 
 
 def hidden_part(target: Path) -> Path:
@@ -38,13 +38,13 @@ def hidden_old(target: Path) -> Path:
 
 def _reserved(target: Path, ending: str) -> Path:
     name = f".tacita-{_host()}-{os.getpid()}-{secrets.token_hex(8)}{ending}"
-    _names_in_use.add(name)
+    _names_in_use[name] = target
     return target.parent / name
 
 
 def released(path: Path) -> None:
     """Say that a hidden name is no longer in use."""
-    _names_in_use.discard(path.name)
+    _names_in_use.pop(path.name, None)
 
 
 def clear_leftovers(target: Path) -> None:
@@ -70,6 +70,17 @@ def clear_leftovers(target: Path) -> None:
             else:
                 with suppress(OSError):
                     path.rename(target)
+
+
+def clear_own() -> None:
+    """Remove what this process was writing when it was stopped.
+
+    A signal that comes between opening a file and the block that writes it keeps that block from clearing up.
+    """
+    targets = set(_names_in_use.values())
+    _names_in_use.clear()
+    for target in targets:
+        clear_leftovers(target)
 
 
 def _removed(path: Path) -> None:

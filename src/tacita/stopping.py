@@ -41,6 +41,9 @@ def run_stoppable(run: Callable[[], None]) -> None:
         # A compiled loop that is stopped on its return raises an error of its own.
         if not _asked and not isinstance(stopped, Stopped | KeyboardInterrupt):
             raise
+        # Not loaded, nothing was written.
+        if "tacita.leftovers" in sys.modules:
+            sys.modules["tacita.leftovers"].clear_own()
         sys.stderr.write("tacita: stopped; nothing half-written is left.\n")
         sys.exit(128 + (_asked[0] if _asked else signal.SIGINT))
 
