@@ -8,7 +8,8 @@ import pytest
 
 import tacita as tc
 from tacita import threads
-from tacita.risk.population.latent.model import LatentModel, applies, latent_model
+from tacita.keys.table import key_table
+from tacita.risk.population.latent.model import LatentModel, applies, digest, latent_model
 
 pytestmark = pytest.mark.latent
 KEYS = ("region", "sex", "age", "status")
@@ -180,3 +181,14 @@ def test_progress_rises_to_the_end() -> None:
     assert heard == sorted(heard)
     assert 0 <= heard[0] < 0.01
     assert len(heard) >= 4
+
+
+def test_files_of_numbers_and_of_yes_and_no_have_models_of_their_own() -> None:
+    """0 and 1 are neighbours on a scale, no and yes are not: the second file was given the model of the first."""
+    numbers = pl.DataFrame({"x": [0, 1] * 60, "y": [1, 2, 3] * 40})
+    tables = [
+        key_table(tc.Data.of(table), tc.Scenario(keys=["x", "y"]))
+        for table in (numbers, numbers.clone(), numbers.with_columns(pl.col("x").cast(pl.Boolean)))
+    ]
+    first, same, other = (digest(each, None) for each in tables)
+    assert first == same != other

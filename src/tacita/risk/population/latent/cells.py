@@ -43,7 +43,7 @@ class Cells:
         count = table.records
         if table.unit is not None:
             count = np.bincount(entries(table.row, table.unit, None).key, minlength=len(codes))
-        numbers = np.array([all(_is_number(value) for value in each) for each in table.values])
+        numbers = np.array(holds_numbers(table))
         row = np.arange(len(codes))
         if table.rule.name == "no_match":
             codes, row = np.unique(codes, axis=0, return_inverse=True)
@@ -81,8 +81,9 @@ def rows_of(codes: Ints, keys: Ints) -> tuple[Bools, Ints]:
     return found >= 0, np.maximum(found, 0)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def holds_numbers(table: KeyTable) -> list[bool]:
+    """By variable of a key table whether its values are numbers; yes and no are none."""
+    return [all(isinstance(value, int | float) and not isinstance(value, bool) for value in v) for v in table.values]
 
 
 class Lookup:

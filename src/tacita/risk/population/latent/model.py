@@ -21,6 +21,7 @@ from tacita.data import Data
 from tacita.keys.refilled import Refilled, refilled
 from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.progress import Progress, no_progress
+from tacita.risk.population.latent.cells import holds_numbers
 from tacita.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -184,8 +185,8 @@ def forget() -> None:
 
 def digest(table: KeyTable, weights: Floats | None) -> bytes:
     """A digest of all that a model depends on."""
-    numbers = [all(isinstance(value, int | float) for value in each) for each in table.values]
-    found = hashlib.blake2b(repr((table.rule, table.source, list(map(len, table.values)), numbers)).encode())
+    said = table.rule, table.source, list(map(len, table.values)), holds_numbers(table)
+    found = hashlib.blake2b(repr(said).encode())
     by_record = [each for each in (weights, table.unit, table.repeats, table.squares) if each is not None]
     arrays = [table.codes, table.records, table.sample_count, table.population_count, *by_record]
     for each in [*arrays, *([table.row] if by_record else [])]:
