@@ -122,6 +122,28 @@ def test_numbers_that_are_not_one_for_each_record(tmp_path: Path, numbers: list[
     assert not (tmp_path / "release.parquet").exists()
 
 
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ([1, 2, 2, 3, 4, 5], "the same for several"),
+        ([1, 2, None, 3, 4, 5], "missing for some"),
+        (["a", "b", "c", "d", "e", "f"], "must hold whole numbers"),
+    ],
+)
+def test_numbers_of_records_that_are_rows_of_their_own(tmp_path: Path, numbers: list[Any], words: str) -> None:
+    """Suppression for whole households ended in an error of the library where two records had one number."""
+    households = pl.DataFrame(
+        {"id": numbers, "home": [1, 1, 1, 2, 2, 2], "region": ["n"] * 6, "age": [1, 5, 5, 2, 3, 4]}
+    )
+    households.write_parquet(tmp_path / "a.parquet")
+    who = tc.Scenario(keys=["age", "region"], household="home", household_variables=["region"])
+    with (
+        tc.LargeData.of(tmp_path / "a.parquet", record="id") as large,
+        pytest.raises(TacitaError, match=words),
+    ):
+        tc.Plan([tc.Suppress(k=2, closed=False)]).apply(large, who)
+
+
 HEADER = "region,age\n"
 
 

@@ -46,16 +46,34 @@ def rows_of(large: LargeData, names: list[str], scenario: Scenario, apart: bool,
     if not apart:
         data = condensed(large, names, scenario.weight, progress=progress)
         return Rows(large, data, frame.table({name: data.table[name] for name in names}))
+    check_whole(large)
     finer = replace(large, table=large.table.mutate(**{APART: large.table[large.numbered].cast("int64")}))
     found = condensed(finer, [*names, APART], scenario.weight, progress=progress)
     assert found.condensed is not None
-    order = np.argsort(found.table[APART].to_numpy(), kind="stable")
+    numbers = found.table[APART]
+    if len(found) != large.size or numbers.null_count() or frame.distinct(found.table, APART) != large.size:
+        raise not_one_each(large)
+    order = np.argsort(numbers.to_numpy(), kind="stable")
     table = frame.take(found.table, order)
     originals = frame.table({name: table[name] for name in (*names, APART)})
     households = _households(finer, scenario)
     columns = {name: table[name] for name in table.columns if name != APART} | {households.name: households}
     known = {name: said for name, said in large.variables.items() if name in columns}
     return Rows(finer, Data(frame.table(columns), known, condensed=found.condensed.of_rows(order)), originals)
+
+
+def check_whole(large: LargeData) -> None:
+    """An error where the column of record numbers holds no whole numbers."""
+    if not large.table[large.numbered].type().is_integer():
+        raise TacitaError(f"column {large.numbered!r} must hold whole numbers, one for each record; number them first.")
+
+
+def not_one_each(large: LargeData) -> TacitaError:
+    """Records are told apart by their numbers, and draws go by them."""
+    return TacitaError(
+        f"the numbers of the records of {large.name} are missing for some, or the same for several; name a column with "
+        f"a number of its own for each record."
+    )
 
 
 def _households(finer: LargeData, scenario: Scenario) -> Any:

@@ -28,7 +28,7 @@ from tacita.release.checklist import Checklist
 from tacita.release.judged import Judged, account_of, identifier_cautions, seed_cautions
 from tacita.release.large_beside import assessed_beside, write_batches
 from tacita.release.large_checklist import large_checklist
-from tacita.release.large_members import APART, Rows, place_of_records
+from tacita.release.large_members import APART, Rows, check_whole, not_one_each, place_of_records
 from tacita.release.large_steps import Streamed
 from tacita.release.step_log import Changes, changes
 from tacita.rules import Rules
@@ -199,8 +199,7 @@ class LargeRelease(Judged):
     def made(self, after: int | None = None) -> Iterator[tuple[Data, tuple[Changes, ...]]]:
         """The released records, some at a time, with what was changed in them; `after` a record with a number."""
         large, number = self.large, self.large.numbered
-        if not large.table[number].type().is_integer():
-            raise TacitaError(f"column {number!r} must hold whole numbers, one for each record; number them first.")
+        check_whole(large)
         keys = self.original_keys
         names = [name for name in keys.columns if name != APART]
         used = [name for name in large.columns if name in {*self.columns, *names, *self._read}]
@@ -214,7 +213,7 @@ class LargeRelease(Judged):
             records = frame_files.from_arrow(batch)
             if not records.height:
                 continue
-            last = _last_of(records[number], last, large.name)
+            last = _last_of(records[number], last, large)
             place = kept[place_of_records(records, records[number].to_numpy().astype(np.int64), keys, names)]
             if (place < 0).any():
                 records, place = frame.take(records, np.flatnonzero(place >= 0)), place[place >= 0]
@@ -284,15 +283,12 @@ def _in(known: Variable, code: Any) -> bool:
     return bool(found[0])
 
 
-def _last_of(numbers: Any, before: int | None, name: str) -> int:
+def _last_of(numbers: Any, before: int | None, large: LargeData) -> int:
     """The last of the numbers of some records, which must be one each and in their order: draws go by them."""
     values = np.empty(0, dtype=np.int64) if numbers.null_count() else numbers.to_numpy().astype(np.int64)
     after = values if before is None else np.concatenate([[before], values])
     if not len(values) or (np.diff(after) <= 0).any():
-        raise TacitaError(
-            f"the numbers of the records of {name} are missing for some, or the same for several; name a column with a "
-            f"number of its own for each record."
-        )
+        raise not_one_each(large)
     return int(values[-1])
 
 
