@@ -4,6 +4,7 @@ import re
 import shlex
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +16,7 @@ import tacita as tc
 from tacita.check import TacitaError, TacitaWarning
 from tacita.cli import WITHOUT_FILES, command
 from tacita.cli.reading import reading_options
+from tacita.release.project import Project
 
 Run = Callable[..., tuple[int, str, str]]
 R_FILE = "work,age\nNA,31\nyes,NA\nno,47\n"
@@ -98,6 +100,29 @@ def test_a_scale_is_said_in_python_on_the_command_line_and_in_files(run: Run) ->
     assert out.splitlines()[2].split()[:2] == ["region", "nominal"]
 
 
+def test_a_declaration_means_the_same_on_the_command_line_in_files_and_in_python(run: Run) -> None:
+    """Codes of SPSS with decimals: declared in each of the ways, the assessment is the same to the last figure."""
+    codes = pd.DataFrame({"region": [1.0, 2.0, 7.0, 9.0] * 15 + [8.0], "age": [31.0, 47.0, 25.0] * 20 + [60.0]})
+    pyreadstat.write_sav(codes, "a.sav", variable_format={"region": "F8.1", "age": "F8.1"})
+    understood = "numbers; all of them whole (codes? --scale region=nominal)"
+    assert tc.read("a.sav").describe().row(0, named=True)["understood"] == understood
+    who = "[scenario]\nkeys = ['age']\nsensitive = ['region']\n"
+    limit, said = "[policy.limits]\nt_closeness = 0.2\n", "[variables.region]\nscale = 'nominal'\n"
+    for name, text in {"who": who, "said": who + said, "policy": limit}.items():
+        Path(f"{name}.toml").write_text(text)
+    plan = "[[plan.steps]]\nstep = 'random_order'\n"
+    Path("project.toml").write_text(f"format = 1\n[data]\nfile = 'a.sav'\n{said}{who}{limit}{plan}")
+    plain = tc.Scenario(keys=["age"], sensitive=["region"])
+    policy, declared = tc.Policy(limits={"t_closeness": 0.2}), {"region": tc.Variable(scale="nominal")}
+    found = str(tc.assess(tc.read("a.sav", scale={"region": "nominal"}), plain, policy))
+    assert str(tc.assess("a.sav", replace(plain, variables=declared), policy)) == found
+    assert str(Project.load("project.toml").run(seed=1).before) == found
+    words = ("assess", "a.sav", "--policy", "policy.toml", "--scenario")
+    assert run(*words, "who.toml", "--scale", "region=nominal")[1] == f"{found}\n"
+    assert run(*words, "said.toml")[1] == f"{found}\n"
+    assert run(*words, "who.toml")[1] != f"{found}\n", "as measured, the distances between regions count"
+
+
 def test_what_a_scenario_says_of_variables_goes_to_a_file_and_back() -> None:
     said = {"region": tc.Variable(scale="nominal", missing=(9,), value_labels={1: "north"})}
     scenario = tc.Scenario(keys=["region"], variables=said)
@@ -126,8 +151,6 @@ def test_what_a_project_says_leaves_the_rest_of_what_the_file_says(tmp_path: Pat
     """A scale in [variables] took the labels and missing codes of the file away."""
     known = {"region": tc.Variable(label="Region", value_labels={1: "north"}, missing=(9,))}
     tc.write(tc.Data.of(pl.DataFrame({"region": [1, 2, 9] * 5}), known), "a.sav")
-    from tacita.release.project import Project
-
     Path("p.toml").write_text(
         '[data]\nfile = "a.sav"\n[variables.region]\nscale = "ordinal"\n[scenario]\nkeys = ["region"]\n'
     )
@@ -170,6 +193,22 @@ def test_whole_numbers_of_spss_in_f8_2(run: Run) -> None:
 )
 def test_describe_says_what_was_understood(text: str, understood: str) -> None:
     assert quiet(f"x\n{text}").describe()["understood"].to_list() == [understood]
+
+
+def test_describe_says_what_tells_every_record_apart(run: Run) -> None:
+    n = 100
+    people = {"person id": range(1, n + 1), "code": [f"c{i}" for i in range(n)], "age": [*range(n - 1), 5]}
+    people |= {"income": [i + 0.5 for i in range(n)], "whole": [float(i) for i in range(n)]}
+    tc.write(pl.DataFrame(people), "a.parquet")
+    understood = dict(tc.read("a.parquet").describe().select("variable", "understood").rows())
+    own = {name: "another value in every record" in said for name, said in understood.items()}
+    assert own == {"person id": True, "code": True, "age": False, "income": False, "whole": True}
+    option = re.search(r"an identifier\? (--identifiers [^)]+)\)", understood["person id"])
+    assert option is not None
+    told = run("assess", "a.parquet", "--keys", "age", *shlex.split(option[1]))[1]
+    assert "look like direct identifiers are not declared: 'person id'" not in told
+    few = tc.Data.of(pl.DataFrame(people)[: n - 1])
+    assert "every record" not in "".join(few.describe()["understood"])
 
 
 def test_the_option_that_is_shown_works_as_it_stands(run: Run) -> None:

@@ -263,7 +263,7 @@ def test_a_key_of_a_million_values_is_named() -> None:
     assert profile.k_anonymity.sample == (n, n, n)
     assert (
         "key 'id' has 1,000,000 different values; without it 0 of 1,000,000 unique records would be unique: recode it, "
-        "for example into classes of 5 or 10, or by their first digits if its numbers are codes."
+        "for example to the next higher level of its code list, or group its rare values."
     ) in profile.cautions
 
 

@@ -195,6 +195,20 @@ def test_columns_that_tell_a_key_more_finely_are_named_and_removing_them_makes_i
     assert repaired.assess().safe
 
 
+def test_a_step_that_is_proposed_names_every_column() -> None:
+    """`Remove(['a', 'b', 'c', 'd', 'e' and 2 more])` was, which nobody can run."""
+    ages = [20, 21, 22, 23, 24, 25] * 60
+    names = [f"part {at}" for at in range(6)]
+    parts = {name: [int(age == 20 + at) for age in ages] for at, name in enumerate(names)}
+    data = tc.Data.of(pl.DataFrame({"age": ages, **parts}))
+    who, policy = tc.Scenario(keys=["age"], population_size=60_000), tc.Policy(k=100, risk=None, rate=None)
+    plan = tc.Plan([tc.Recode("age", width=10), tc.RandomOrder()])
+    repair = by_name(plan.apply(data, who, policy).assess())["k:keys with other columns"]
+    told = repair.parameters["variables"]
+    assert len(told) > 5
+    assert f": Remove({list(told)!r}), recode them alike" in repair.text
+
+
 def test_the_order_of_rows_that_tells_a_key_is_renewed() -> None:
     """A file that is sorted by a key told it again: `Remove(['(order of the rows)'])` is no step."""
     ages = sorted([20, 21, 22, 23, 24, 25] * 60)

@@ -83,6 +83,11 @@ def test_codes_that_are_numbers_have_no_width() -> None:
     for known in (Variable(scale="nominal"), Variable(value_labels={1100: "chiefs"})):
         (text,) = told(Data.of(jobs, {"job": known}), who)
         assert text.endswith("for example to the next higher level of its code list, or group its rare values.")
+    for label in ("Village ID", "Occupation (ISCO-08)", "Code of the occupation"):
+        (text,) = told(Data.of(jobs, {"job": Variable(label=label)}), who)
+        assert text.endswith("for example to the next higher level of its code list, or group its rare values."), label
+    (text,) = told(Data.of(jobs, {"job": Variable(label="Idle hours, coding week")}), who)
+    assert text.endswith("or by their first digits if its numbers are codes.")
     (text,) = told(Data.of(jobs, {"job": Variable(scale="numeric")}), who)
     assert text.endswith("for example into classes of 5 or 10.")
 

@@ -306,6 +306,16 @@ def test_superset_scores_of_the_paper() -> None:
     assert suda(PAPER, WHO, sampling_fraction=0.01, score="superset").score.tolist() == [0, 0, 0, 0, 1, 0.5, 1.75, 2.25]
 
 
+def test_superset_scores_of_one_key_are_0() -> None:
+    """A set of one key has no superset of at most Q - 1 = 0 keys; with largest=1 it has itself."""
+    people = pl.DataFrame({"town": ["a", "a", "b", "b", "c"]})
+    for_one = Scenario(keys=["town"])
+    assert suda(people, for_one, sampling_fraction=0.01, score="superset").score.tolist() == [0, 0, 0, 0, 0]
+    found = suda(people, for_one, sampling_fraction=0.01, score="superset", largest=1)
+    assert found.score.tolist() == [0, 0, 0, 0, 1]
+    assert suda(people, for_one, sampling_fraction=0.01).score.tolist() == [0, 0, 0, 0, 1]
+
+
 REFERENCE_CASES = [
     "suda2_eusilc_4keys_d01_orig",
     "suda2_eusilc_4keys_d1_ihsn",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import numpy as np
 
 from tacita import check
 from tacita.data import Data
+from tacita.data.identifying import words_of
 from tacita.data.visible import visible_missing_codes
 from tacita.frame import files as frame_files
 from tacita.keys.table import KeyTable
@@ -28,6 +30,8 @@ MANY_VALUES = 50
 MANY_UNIQUES = 0.05
 """... and when at least this share of the records is unique on the keys; from there on, too, the model of F is known
 to put the risk too low."""
+CODES = r"\b(id|ids|identifier|code|codes|coded|zip|post ?code|isco|nace|isic)\b"
+"""What the name or the label of a column says whose numbers are codes."""
 
 
 def cautions_of(table: KeyTable, data: Data, scenario: Scenario, *, latent: bool = False) -> tuple[str, ...]:
@@ -108,10 +112,12 @@ def detailed_keys(table: KeyTable, data: Data) -> Iterator[str]:
 
 def _recode(name: str, data: Data) -> str:
     """What to try: classes for what is measured; codes have no width, even where they are numbers."""
-    declared = data.variable(name).scale
+    known = data.variable(name)
+    declared = known.scale
     if frame_files.kind(data.table, name) in ("date", "datetime"):
         return f"for example by Recode({name!r}, dates='year')"
-    if declared == "numeric" or (data.scale(name) == "numeric" and not data.variable(name).value_labels):
+    codes = known.value_labels or re.search(CODES, f"{words_of(name)} {words_of(known.label)}")
+    if declared == "numeric" or (data.scale(name) == "numeric" and not codes):
         unless = "" if declared else ", or by their first digits if its numbers are codes"
         return f"for example into classes of 5 or 10{unless}"
     return "for example to the next higher level of its code list, or group its rare values"

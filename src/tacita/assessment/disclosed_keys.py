@@ -196,7 +196,7 @@ def repair_of_disclosed_keys(
         tell, them = ("tells", "it") if len(columns) == 1 else ("tell", "them")
         ways.append(
             f"{check.quoted(columns)} {tell} the keys more finely than they are released: "
-            f"Remove([{check.quoted(columns)}]), recode {them} alike, or name {them} among the keys"
+            f"Remove({columns!r}), recode {them} alike, or name {them} among the keys"
         )
     if weight in telling:
         enough = "no rounding to digits is enough, so " if rounding is None else step_call("round_weights", rounding)

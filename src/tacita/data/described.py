@@ -14,6 +14,8 @@ from tacita.frame.texts import shape_of_texts
 if TYPE_CHECKING:
     from tacita.data.data import Data
 
+MANY_RECORDS = 100
+"""In a file of fewer records even ages may all differ by chance."""
 KINDS = {
     "text": "text",
     "whole": "whole numbers",
@@ -33,7 +35,14 @@ def understood(data: Data, name: str, values: int) -> str:
         kind = "nothing"
     elif frame.is_categorical(data.table, name):
         kind = "categories"
-    return "; ".join([kind, *_remarks(data, name, values), *_codes(data, name)])
+    return "; ".join([kind, *_own_values(data, name, values), *_remarks(data, name, values), *_codes(data, name)])
+
+
+def _own_values(data: Data, name: str, values: int) -> Iterator[str]:
+    """Whether a column tells every record from the others; a measurement with fractions often does, and is none."""
+    fractions = frame.is_float(data.table, name) and not frame.all_whole(data.table, name)
+    if values == len(data) >= MANY_RECORDS and not fractions:
+        yield f"another value in every record (an identifier? --identifiers {shlex.quote(name)})"
 
 
 def _remarks(data: Data, name: str, values: int) -> Iterator[str]:
