@@ -42,7 +42,9 @@ OPTIONS = [
 def test_every_list_may_be_repeated_and_nothing_else() -> None:
     """What is said to be separated by commas may also be repeated, and the other way round."""
     several = {
-        (command, option.name): "separated by commas" in option.help or "for each key" in option.help
+        (command, option.name): any(
+            words in option.help for words in ("separated by commas", "for each key", "repeat it for more")
+        )
         for command, option in OPTIONS
     }
     assert {(command, option.name): option.multiple for command, option in OPTIONS} == several

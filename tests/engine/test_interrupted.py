@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +14,9 @@ import pytest
 from test_assess_on_engine import people, scenario
 
 import tacita as tc
+from tacita.engine import duckdb
 from tacita.progress import Cancelled
+from tacita.stopping import Stopped
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::tacita.check.Caution", "ignore::DeprecationWarning", "ignore::ResourceWarning"
@@ -96,3 +100,18 @@ def test_cancelled_work_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(Cancelled), tc.LargeData.of(tmp_path / "people.parquet", temporary=tmp_path) as large:
         tc.assess(large, scenario(), progress=lambda done, what: (_ for _ in ()).throw(Cancelled))  # type: ignore[arg-type]
     assert [each.name for each in tmp_path.iterdir()] == ["people.parquet"]
+
+
+class Slow:
+    """A connection during whose closing somebody stops the program."""
+
+    def disconnect(self) -> None:
+        raise Stopped(signal.SIGTERM)
+
+
+def test_who_is_stopped_while_the_engine_ends_leaves_nothing(tmp_path: Path) -> None:
+    (folder := tmp_path / "engine").mkdir()
+    (folder / "part.parquet").write_bytes(b"of an original")
+    with pytest.raises(Stopped):
+        duckdb._ended(folder, [Slow()], os.getpid())
+    assert not folder.exists()

@@ -89,7 +89,7 @@ def test_stopped_work_goes_on_with_its_seed(file: Path, tmp_path: Path, monkeypa
     first = (unfinished / "data" / "part-00001.parquet").read_bytes()
     seed = (unfinished / "seed.txt").read_text().splitlines()[-1]
     with monkeypatch.context() as patched:
-        patched.setattr("tacita.release.large_written._fresh", lambda *_: pytest.fail("begun anew"))
+        patched.setattr("tacita.release.large_written._empty_folder", lambda *_: pytest.fail("begun anew"))
         save()
     assert (out / "public" / "data" / "part-00001.parquet").read_bytes() == first
     assert (out / "internal" / "seed.txt").read_text().splitlines()[-1] == seed

@@ -73,7 +73,7 @@ def test_risk_equals_the_slow_one(rule: Rule, survey: Survey, method: str) -> No
     assert ((found.risk > 0) & (found.risk <= 1)).all()
 
 
-ATTACKS = [("M1", None), ("M2", None), ("M3", None), ("M4", 0.37), ("M4", 0.0), ("M5", None)]
+ATTACKS = [("M1", None), ("M2", None), ("M3", None), ("M4", 0.37), ("M4", 1.0), ("M5", None)]
 
 
 @pytest.mark.parametrize(("attack", "probability"), ATTACKS)

@@ -46,10 +46,14 @@ def _ended(folder: Path, own: list[Any], process: int) -> None:
     """Close connections of our own, and remove the temporary folder; not in a process that was forked meanwhile."""
     if os.getpid() != process:
         return
-    for connection in own:
-        connection.disconnect()
-    shutil.rmtree(folder, ignore_errors=True)
-    released(folder)
+    try:
+        for connection in own:
+            connection.disconnect()
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        # Who stops the program may do so in the middle of this, which nobody would do again.
+        shutil.rmtree(folder, ignore_errors=True)
+        released(folder)
 
 
 def _quoted(name: str) -> str:

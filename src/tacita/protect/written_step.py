@@ -17,7 +17,7 @@ def written_step(text: str) -> Step:
     """The step of a text in the words of Python; nothing but names, numbers, texts, lists and tables is read.
 
     >>> written_step("Recode('age', width=10)").to_dict()["variables"]
-    ('age',)
+    ['age']
     """
     try:
         parsed: Any = ast.parse(text.strip().removeprefix("tc."), mode="eval").body

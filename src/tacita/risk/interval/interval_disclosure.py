@@ -187,7 +187,7 @@ def noise_needed(spread: Spread, k: float, limit: float, n: int) -> float | None
     each variable by itself.
 
     >>> noise_needed(Spread(np.array([2.0]), np.array([False]), False), k=0.05, limit=0.1, n=100_000)
-    0.46
+    0.47
     """
     from scipy.special import ndtri
 

@@ -33,7 +33,7 @@ def alike_needed(most: float, records: int, missing: int) -> int | None:
     Of complete records alike at most one is linked rightly; those with missing values may be alike to nobody.
 
     >>> alike_needed(5.5, 100, 0), alike_needed(5.0, 100, 2), alike_needed(5.0, 100, 5)
-    (20, 33, None)
+    (17, 33, None)
     """
     complete, left = records - missing, most * (1.0 - CERTAIN) - missing
     if left < 1.0:
