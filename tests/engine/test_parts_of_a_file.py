@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import tacita as tc
 from tacita.check import TacitaError
 from tacita.engine.parts import parts_of
 from tacita.engine.spark import check_kinds
+from tacita.engine.writing import ParquetFile
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 PEOPLE = pl.DataFrame({"region": ["n", "s", None, "s", "n", "s"], "age": [3, 1, 4, 1, 5, 9]})
@@ -142,6 +144,21 @@ def test_numbers_of_records_that_are_rows_of_their_own(tmp_path: Path, numbers: 
         pytest.raises(TacitaError, match=words),
     ):
         tc.Plan([tc.Suppress(k=2, closed=False)]).apply(large, who)
+
+
+def test_a_full_disk_leaves_the_verdict_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The records that are held against the original are made in a temporary file first."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    PEOPLE.write_parquet(tmp_path / "a.parquet")
+    everything = tc.Policy(k=None, risk=None, rate=None)
+    with tc.LargeData.of(tmp_path / "a.parquet") as large:
+        release = tc.Plan([tc.Remove("region")]).apply(large, tc.Scenario(keys=["age"]), everything)
+        monkeypatch.setattr(ParquetFile, "write", full)
+        (verdict,) = [each for each in release.assess().verdicts() if each.name == "given_back"]
+    assert verdict.holds is None and "the disk for temporary files is full" in verdict.why
 
 
 HEADER = "region,age\n"

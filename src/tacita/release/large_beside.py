@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacita.assessment.assess import assess_on_engine
 from tacita.assessment.on_engine import LargeProfile
+from tacita.check import TacitaError
 from tacita.data.formats.columnar import notes_of
 from tacita.data.large_data import LargeData, described
 from tacita.engine.expressions import RECORD
@@ -37,7 +38,12 @@ def _made(release: LargeRelease, progress: Progress) -> LargeData:
     """The released records with their numbers, in a file in the private folder of the engine."""
     large = release.large
     path = Path(tempfile.mkdtemp(dir=large.database.folder)) / "release.parquet"
-    write_batches(release, path, numbered=True, progress=progress)
+    try:
+        write_batches(release, path, numbered=True, progress=progress)
+    except OSError:
+        raise TacitaError(
+            "making the release: the disk for temporary files is full; free space, or name another temporary folder."
+        ) from None
     like, known = described([path])
     table = large.database.stored(path)
     if large.numbered != RECORD and large.numbered in release.columns:
