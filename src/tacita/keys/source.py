@@ -89,6 +89,11 @@ class InMemory:
         return self.data.coded(name) if plain else visible_categories(self.data, name)
 
 
+def are_numbers(values: Sequence[object]) -> bool:
+    """Whether all values of a key are numbers; yes and no are none."""
+    return all(isinstance(each, int | float) and not isinstance(each, bool) for each in values)
+
+
 def shown_fully(codes: Codes) -> Bools:
     """Which keys have no missing value."""
     complete: Bools = np.all(codes > 0, axis=1)

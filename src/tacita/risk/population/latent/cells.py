@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.arrays import Bools, Floats, Ints
-from tacita.keys.source import patterns, shown_fully
+from tacita.keys.source import are_numbers, patterns, shown_fully
 from tacita.keys.table import KeyTable
 from tacita.keys.units import entries
 
@@ -43,7 +43,7 @@ class Cells:
         count = table.records
         if table.unit is not None:
             count = np.bincount(entries(table.row, table.unit, None).key, minlength=len(codes))
-        numbers = np.array(holds_numbers(table))
+        numbers = np.array([are_numbers(each) for each in table.values])
         row = np.arange(len(codes))
         if table.rule.name == "no_match":
             codes, row = np.unique(codes, axis=0, return_inverse=True)
@@ -79,11 +79,6 @@ def rows_of(codes: Ints, keys: Ints) -> tuple[Bools, Ints]:
     row[place[:known]] = np.arange(known)
     found = row[place[known:]]
     return found >= 0, np.maximum(found, 0)
-
-
-def holds_numbers(table: KeyTable) -> list[bool]:
-    """By variable of a key table whether its values are numbers; yes and no are none."""
-    return [all(isinstance(value, int | float) and not isinstance(value, bool) for value in v) for v in table.values]
 
 
 class Lookup:

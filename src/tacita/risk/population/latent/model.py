@@ -19,9 +19,9 @@ import numpy as np
 from tacita.arrays import Floats
 from tacita.data import Data
 from tacita.keys.refilled import Refilled, refilled
+from tacita.keys.source import are_numbers
 from tacita.keys.table import KeyTable, key_table, population_weights
 from tacita.progress import Progress, no_progress
-from tacita.risk.population.latent.cells import holds_numbers
 from tacita.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def forget() -> None:
 
 def digest(table: KeyTable, weights: Floats | None) -> bytes:
     """A digest of all that a model depends on."""
-    said = table.rule, table.source, list(map(len, table.values)), holds_numbers(table)
+    said = table.rule, table.source, list(map(len, table.values)), list(map(are_numbers, table.values))
     found = hashlib.blake2b(repr(said).encode())
     by_record = [each for each in (weights, table.unit, table.repeats, table.squares) if each is not None]
     arrays = [table.codes, table.records, table.sample_count, table.population_count, *by_record]
